@@ -1,0 +1,101 @@
+"""What is said about a run once it is judged: one JSON object per run."""
+
+from typing import Any
+
+from pydantic import Field
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.record import Record
+from mlagentbench.core.task import Direction
+
+
+class RunId(Record):
+    """One agent on one task with one seed."""
+
+    task: str
+    agent: str
+    model: str
+    seed: int
+
+    def __str__(self) -> str:
+        """`task:agent:model:seed`, the run's name everywhere."""
+        return f"{self.task}:{self.agent}:{self.model}:{self.seed}"
+
+
+class Starter(Record):
+    """The starter's measured scores, against which improvement is counted."""
+
+    mean: float
+    sd: float
+    n: int
+
+
+class BestStep(Record):
+    """The best scored snapshot of a run."""
+
+    step: int
+    score: float
+
+
+class RunSeconds(Record):
+    """Where a run's time went."""
+
+    total: float = 0.0
+    model: float = 0.0
+    execute: float = 0.0
+    harness: float = 0.0
+
+
+class SandboxUsed(Record):
+    """What held the agent's code, and which limits were really in force."""
+
+    provider: str
+    limits: str
+    unsafe: bool = False
+
+
+class Harness(Record):
+    """Which code judged."""
+
+    version: str
+    inspect_ai: str
+
+
+class Scorecard(Record):
+    """The judgement of one run."""
+
+    run: str
+    task: str
+    version: int
+    edition: str
+    agent: str
+    model: str
+    seed: int
+    ending: Ending
+    reason: str | None = None
+    """Why it ended so, where the ending alone does not say it."""
+    metric: str
+    direction: Direction
+    score: float | None = None
+    """None when there is no valid submission."""
+    score_ci: tuple[float, float] | None = None
+    submission_error: str | None = None
+    starter: Starter
+    improvement: float | None = None
+    """A fraction; positive is better."""
+    success: bool = False
+    significant: bool = False
+    gap_closed: float | None = None
+    best_step: BestStep | None = None
+    steps: int = 0
+    actions: dict[str, int] = Field(default_factory=dict)
+    errors: dict[str, int] = Field(default_factory=dict)
+    process: dict[str, Any] = Field(default_factory=dict)
+    tokens: dict[str, Any] = Field(default_factory=dict)
+    cost_usd: float = 0.0
+    seconds: RunSeconds = RunSeconds()
+    attempt: int = 1
+    """2 where a broken run was repeated."""
+    sandbox: SandboxUsed
+    harness: Harness
+    created: str

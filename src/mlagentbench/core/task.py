@@ -1,0 +1,151 @@
+"""What a task is: the contents of a task folder as one frozen record."""
+
+from enum import StrEnum, auto
+from pathlib import Path
+from typing import Literal, Protocol
+
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from mlagentbench.core.record import Record
+
+SUCCESS_BAR = 0.10
+"""A run succeeds when it improves on the starter's mean by more than this."""
+
+
+class Direction(StrEnum):
+    """Which way a metric gets better; data, never guessed."""
+
+    HIGHER = auto()
+    LOWER = auto()
+
+    @property
+    def sign(self) -> int:
+        """+1 where more is better, -1 where less is."""
+        return 1 if self is Direction.HIGHER else -1
+
+
+class DataKind(StrEnum):
+    """What an edition's data is, said wherever its scores are shown."""
+
+    REAL = "real"
+    SUBSTITUTE = "substitute"
+    SEMI_SYNTHETIC = "semi-synthetic"
+    GENERATED = "generated"
+
+
+class Budget(Record):
+    """What one run may spend."""
+
+    steps: PositiveInt = 50
+    """Actions the agent may take; the final answer is one of them."""
+    minutes: PositiveFloat = 60
+    """Model work and execution; provider waits and our own overhead do not count."""
+    execution_minutes: PositiveFloat = 10
+    """The longest a single execution may take."""
+    tokens: PositiveInt | None = None
+    cost_usd: PositiveFloat | None = None
+    submission_mb: PositiveFloat = 200
+    """The largest submission that is collected, all files together."""
+
+
+class Source(Record):
+    """One thing an edition's data is made from."""
+
+    kind: Literal["pip", "npm", "generated"]
+    package: str = ""
+    version: str = ""
+    sha256: str = ""
+    """Of the archive as the registry serves it; empty for generated data."""
+
+
+class Edition(Record):
+    """One way to run a task: `mini` on a laptop, `full` with the paper's own data."""
+
+    data: DataKind
+    summary: str
+    """What the data is, in one line."""
+    size_mb: PositiveFloat
+    """The prepared data on disk."""
+    memory_gb: PositiveFloat = 4
+    sources: tuple[Source, ...] = ()
+
+
+class Validation(Record):
+    """How the harness itself measures progress on the visible validation split."""
+
+    answers: str = "validation.csv"
+    """What a script writes beside its submission: predictions for validation ids."""
+    truth: str = "data/validation.csv"
+    """The visible labels, under `public/`."""
+
+
+class Baseline(Record):
+    """Scores of one known solution, measured and never assumed."""
+
+    mean: float
+    sd: float
+    n: PositiveInt
+    date: str
+    scores: tuple[float, ...] = ()
+
+
+class Measured(Record):
+    """What `mlab measure` found for one edition."""
+
+    starter: Baseline
+    reference: Baseline
+    digest: str
+    """Of the task folder when it was measured."""
+
+
+class Task(Record):
+    """A research problem with data, a starter, a metric and a budget."""
+
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]*$")
+    version: PositiveInt
+    title: str
+    category: str
+    modality: str
+    metric: str
+    direction: Direction
+    unit: str
+    agent_env: Literal["base", "torch"] = "base"
+    """Which environment the agent's code runs in."""
+    script: str = "train.py"
+    """The starter's entry point: what a baseline executes."""
+    submission: tuple[str, ...] = Field(min_length=1)
+    """Files collected at the end, relative to the workspace."""
+    truth: str = "answers.csv"
+    """The held-out labels, under `private/`."""
+    perfect: float
+    """What perfect answers score."""
+    sd_floor: float = Field(default=0.0, ge=0)
+    """The least standard deviation ever assumed of the starter."""
+    validation: Validation | None = None
+    budget: Budget = Budget()
+    edition: str
+    data: Edition
+    folder: Path
+    """Where the task's files are on this machine; nothing of it enters a sandbox
+    but the starter, the problem and the metric."""
+    measured: Measured | None = None
+
+    @property
+    def name(self) -> str:
+        """What a score belongs to: scores of different names are never compared."""
+        return f"{self.id}@{self.version}/{self.edition}"
+
+
+class Grade(Protocol):
+    """A task's grader: answers and truth in, one number out.
+
+    Raises `SubmissionError` for the agent's faults; anything else is ours.
+    """
+
+    def __call__(self, answers: Path, truth: Path) -> float:
+        """Score `answers` against `truth`.
+
+        `answers` is the one file to judge, or the folder of files where the task
+        asks for several; `truth` is the labels of the same split.
+        """
+        ...

@@ -1,0 +1,103 @@
+"""What happened in a run: steps as they were taken, then how it ended.
+
+A trace is a file of lines, each a record of one of the kinds below, appended and
+flushed as it happens. It is the record that judging, resuming and reporting read.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.record import Record
+
+TRACE_VERSION = 1
+
+
+class ModelCall(Record):
+    """One reply of a language model, as it was paid for."""
+
+    role: str
+    model: str
+    request_sha: str
+    reply: dict[str, Any]
+    usage: dict[str, int] = Field(default_factory=dict)
+    cost: float | None = None
+
+
+class Measurement(Record):
+    """A validation score the harness computed itself."""
+
+    metric: str
+    value: float
+
+
+class Spent(Record):
+    """What a run has used of its budget so far."""
+
+    steps: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+    cost: float = 0.0
+
+
+class Seconds(Record):
+    """Where one step's time went."""
+
+    model: float = 0.0
+    execute: float = 0.0
+    harness: float = 0.0
+
+
+class Step(Record):
+    """One action, what it was given and what came back."""
+
+    kind: Literal["step"] = "step"
+    v: int = TRACE_VERSION
+    run: str
+    step: int
+    """Counts from 1."""
+    agent_step: int
+    calls: tuple[ModelCall, ...] = ()
+    fields: dict[str, str] = Field(default_factory=dict)
+    """What the agent said beside its action: plan, thought, reflection."""
+    action: str
+    input: dict[str, Any]
+    observation: str
+    observation_blob: str | None = None
+    """Digest of the whole observation where the text here is shortened."""
+    ok: bool
+    error: str | None = None
+    """The kind of failure, where the action was not done."""
+    validation: Measurement | None = None
+    snapshot: str | None = None
+    spent: Spent
+    seconds: Seconds
+    started: str
+
+
+class End(Record):
+    """The last line of a finished run."""
+
+    kind: Literal["end"] = "end"
+    v: int = TRACE_VERSION
+    run: str
+    ending: Ending
+    reason: str | None = None
+    """Why, where the ending alone does not say it."""
+    spent: Spent
+    seconds: float
+    """Wall-clock time from the first action to the end."""
+    at: str
+
+
+Line = Annotated[Step | End, Field(discriminator="kind")]
+
+
+class Trace(Record):
+    """A run's lines, read back."""
+
+    run: str
+    steps: tuple[Step, ...] = ()
+    end: End | None = None
+    """None while the run goes on, or where it was cut off."""

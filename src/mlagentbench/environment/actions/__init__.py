@@ -1,0 +1,1 @@
+"""The actions an agent may take, one file each."""

@@ -1,0 +1,1 @@
+"""Scorecards and traces become one HTML page that needs no network."""

@@ -1,0 +1,1 @@
+"""The benchmark's own tasks, one folder each; no task knows another."""

@@ -1,15 +1,15 @@
 """Whose fault is it? The error tree, and the helper that labels failures.
 
-    BenchError
-    ├── UsageError       the command or its arguments are wrong        (exit 2)
-    ├── MachineError     this machine cannot; the message says the fix (exit 3)
-    ├── TaskError        a task folder or its data is unsound
-    ├── SandboxError     our sandbox failed: the run is broken
-    ├── GraderError      our grader failed: the run is broken
-    ├── RecordError      an experiment's files cannot be read or written
-    ├── AgentError       the agent's own code raised: the run crashed
-    ├── ActionError      an action could not be done: the agent is told
-    └── SubmissionError  what was submitted is not acceptable: the agent's fault
+BenchError
+├── UsageError       the command or its arguments are wrong        (exit 2)
+├── MachineError     this machine cannot; the message says the fix (exit 3)
+├── TaskError        a task folder or its data is unsound
+├── SandboxError     our sandbox failed: the run is broken
+├── GraderError      our grader failed: the run is broken
+├── RecordError      an experiment's files cannot be read or written
+├── AgentError       the agent's own code raised: the run crashed
+├── ActionError      an action could not be done: the agent is told
+└── SubmissionError  what was submitted is not acceptable: the agent's fault
 """
 
 from collections.abc import Iterator

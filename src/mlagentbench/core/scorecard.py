@@ -80,7 +80,8 @@ class Scorecard(Record):
     """None when there is no valid submission."""
     score_ci: tuple[float, float] | None = None
     submission_error: str | None = None
-    starter: Starter
+    starter: Starter | None = None
+    """None where the starter was never measured."""
     improvement: float | None = None
     """A fraction; positive is better."""
     success: bool = False

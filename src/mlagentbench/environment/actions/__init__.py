@@ -1,1 +1,21 @@
-"""The actions an agent may take, one file each."""
+"""The actions an agent may take, one file each, in the order agents are told them."""
+
+from mlagentbench.environment.action import Action
+from mlagentbench.environment.actions.check_submission import CHECK_SUBMISSION
+from mlagentbench.environment.actions.execute_script import EXECUTE_SCRIPT
+from mlagentbench.environment.actions.final_answer import FINAL_ANSWER
+from mlagentbench.environment.actions.list_files import LIST_FILES
+from mlagentbench.environment.actions.read_file import READ_FILE
+from mlagentbench.environment.actions.write_file import WRITE_FILE
+
+ACTIONS: dict[str, Action] = {
+    action.name: action
+    for action in (
+        LIST_FILES,
+        READ_FILE,
+        WRITE_FILE,
+        EXECUTE_SCRIPT,
+        CHECK_SUBMISSION,
+        FINAL_ANSWER,
+    )
+}

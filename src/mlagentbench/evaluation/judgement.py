@@ -1,0 +1,78 @@
+"""A task, a trace and a verdict become a scorecard."""
+
+from collections import Counter
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.record import Record
+from mlagentbench.core.scorecard import (
+    Harness,
+    RunId,
+    SandboxUsed,
+    Scorecard,
+    Starter,
+)
+from mlagentbench.core.task import Task
+from mlagentbench.core.trace import Trace
+from mlagentbench.evaluation.competence import Competence, competence
+from mlagentbench.evaluation.efficiency import cost_usd, run_seconds, tokens
+
+
+class Verdict(Record):
+    """What judging a submission came to: a score, or why there is none."""
+
+    score: float | None = None
+    submission_error: str | None = None
+
+
+class Circumstances(Record):
+    """What a scorecard says beside what was measured."""
+
+    sandbox: SandboxUsed
+    harness: Harness
+    created: str
+    attempt: int = 1
+
+
+def evaluate(
+    task: Task, run: RunId, trace: Trace, verdict: Verdict, under: Circumstances
+) -> Scorecard:
+    """Say everything about a run that its record supports."""
+    ending = trace.end.ending if trace.end else Ending.INTERRUPTED
+    counted = competence(task, verdict.score) if ending.counts else Competence()
+    return Scorecard(
+        run=str(run),
+        task=task.id,
+        version=task.version,
+        edition=task.edition,
+        agent=run.agent,
+        model=run.model,
+        seed=run.seed,
+        ending=ending,
+        reason=trace.end.reason if trace.end else None,
+        metric=task.metric,
+        direction=task.direction,
+        score=verdict.score if ending.counts else None,
+        submission_error=verdict.submission_error if ending.counts else None,
+        starter=_starter(task),
+        improvement=counted.improvement,
+        success=counted.success,
+        significant=counted.significant,
+        gap_closed=counted.gap_closed,
+        steps=len(trace.steps),
+        actions=dict(Counter(step.action for step in trace.steps)),
+        errors=dict(Counter(step.error for step in trace.steps if step.error)),
+        tokens=tokens(trace.steps),
+        cost_usd=cost_usd(trace),
+        seconds=run_seconds(trace),
+        attempt=under.attempt,
+        sandbox=under.sandbox,
+        harness=under.harness,
+        created=under.created,
+    )
+
+
+def _starter(task: Task) -> Starter | None:
+    if task.measured is None:
+        return None
+    measured = task.measured.starter
+    return Starter(mean=measured.mean, sd=measured.sd, n=measured.n)

@@ -1,0 +1,98 @@
+"""What a report is made from: an experiment's records, read back and put together."""
+
+from pydantic import Field
+
+from mlagentbench.core.record import Record
+from mlagentbench.core.scorecard import Scorecard, Starter
+from mlagentbench.core.task import SUCCESS_BAR, DataKind, Direction, Task
+from mlagentbench.core.trace import Trace
+
+
+class TaskFacts(Record):
+    """What a reader must know of a task to understand its scores."""
+
+    name: str
+    """`task@version/edition`: scores of different names are never compared."""
+    title: str
+    metric: str
+    direction: Direction
+    unit: str = ""
+    data: DataKind | None = None
+    summary: str = ""
+    """What the data is, in one line."""
+    starter: Starter | None = None
+    """None where the starter was never measured."""
+    reference: float | None = None
+    """The mean of a known good solution."""
+
+    @property
+    def success_bar(self) -> float | None:
+        """The score a run must beat to succeed."""
+        if self.starter is None:
+            return None
+        margin = SUCCESS_BAR * abs(self.starter.mean)
+        return self.starter.mean + self.direction.sign * margin
+
+
+class ExperimentView(Record):
+    """Everything one page shows."""
+
+    title: str
+    created: str
+    cards: tuple[Scorecard, ...]
+    tasks: tuple[TaskFacts, ...] = ()
+    traces: tuple[Trace, ...] = ()
+    packages: dict[str, str] = Field(default_factory=dict)
+    """Versions of what ran and judged."""
+    notes: tuple[str, ...] = ()
+    """Warnings, shown before any number."""
+
+    def facts(self, card: Scorecard) -> TaskFacts:
+        """Find a card's task; what the card itself knows serves where it is gone."""
+        named = {facts.name: facts for facts in self.tasks}
+        return named.get(score_name(card)) or _facts_from_card(card)
+
+    def trace(self, card: Scorecard) -> Trace | None:
+        """Find the steps of a card's run; a repeated run's belong to its last card."""
+        attempts = [other.attempt for other in self.cards if other.run == card.run]
+        if card.attempt < max(attempts):
+            return None
+        return next((trace for trace in self.traces if trace.run == card.run), None)
+
+    @property
+    def unjudged(self) -> tuple[Trace, ...]:
+        """Runs that left steps but no scorecard."""
+        judged = {card.run for card in self.cards}
+        return tuple(trace for trace in self.traces if trace.run not in judged)
+
+
+def score_name(card: Scorecard) -> str:
+    """Say what a card's score belongs to."""
+    return f"{card.task}@{card.version}/{card.edition}"
+
+
+def task_facts(task: Task) -> TaskFacts:
+    """Take from a task what a report shows of it."""
+    measured = task.measured
+    starter = measured.starter if measured else None
+    return TaskFacts(
+        name=task.name,
+        title=task.title,
+        metric=task.metric,
+        direction=task.direction,
+        unit=task.unit,
+        data=task.data.data,
+        summary=task.data.summary,
+        starter=starter and Starter(mean=starter.mean, sd=starter.sd, n=starter.n),
+        reference=measured.reference.mean if measured else None,
+    )
+
+
+def _facts_from_card(card: Scorecard) -> TaskFacts:
+    return TaskFacts(
+        name=score_name(card),
+        title=card.task,
+        metric=card.metric,
+        direction=card.direction,
+        starter=card.starter,
+    )

@@ -1,0 +1,76 @@
+"""From a finished trace to a scorecard: collect, judge, record."""
+
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from inspect_ai.util import SandboxEnvironment
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.errors import BenchError
+from mlagentbench.core.scorecard import Harness, RunId, SandboxUsed, Scorecard
+from mlagentbench.core.task import Task
+from mlagentbench.core.trace import End, Spent, Trace
+from mlagentbench.evaluation.judgement import Circumstances, Verdict, evaluate
+from mlagentbench.run.experiment import Experiment
+from mlagentbench.run.submission import judge_saved, save_submission
+from mlagentbench.run.tracefile import read_trace
+from mlagentbench.tasks.prepare import Prepared
+
+
+async def close_run(
+    task: Task, run: RunId, experiment: Experiment, sandbox: SandboxEnvironment
+) -> None:
+    """Collect what the run leaves behind, while its sandbox lives."""
+    await save_submission(task, sandbox, experiment.submission(run))
+
+
+async def score_run(
+    task: Task,
+    prepared: Prepared,
+    run: RunId,
+    experiment: Experiment,
+    under: Circumstances,
+) -> Scorecard:
+    """Judge a run from what was saved of it."""
+    trace = read_trace(experiment.trace(run), str(run))
+    if trace.end is None or not trace.end.ending.counts:
+        return evaluate(task, run, trace, Verdict(), under)
+    try:
+        verdict = await judge_saved(task, prepared, experiment.submission(run))
+    except BenchError as fault:
+        return evaluate(task, run, _broken(trace, str(fault)), Verdict(), under)
+    return evaluate(task, run, trace, verdict, under)
+
+
+def ended(trace: Trace, ending: Ending, reason: str | None) -> End:
+    """Return the last line of a run that could not write its own."""
+    spent = trace.steps[-1].spent if trace.steps else Spent()
+    return End(
+        run=trace.run,
+        ending=ending,
+        reason=reason,
+        spent=spent,
+        seconds=sum(
+            step.seconds.model + step.seconds.execute + step.seconds.harness
+            for step in trace.steps
+        ),
+        at=now(),
+    )
+
+
+def circumstances(sandbox: SandboxUsed, attempt: int = 1) -> Circumstances:
+    """Say which code judged, and when."""
+    harness = Harness(version=version("mlagentbench"), inspect_ai=version("inspect_ai"))
+    return Circumstances(
+        sandbox=sandbox, harness=harness, created=now(), attempt=attempt
+    )
+
+
+def now() -> str:
+    """Return the time in the form every record uses."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _broken(trace: Trace, reason: str) -> Trace:
+    end = ended(trace, Ending.BROKEN, reason)
+    return trace.model_copy(update={"end": end})

@@ -1,0 +1,51 @@
+"""Handing orders to Inspect's engine, and hearing which runs it could not hold."""
+
+import logging
+from pathlib import Path
+
+from inspect_ai import eval as inspect_eval
+from inspect_ai.log import EvalLog
+
+from mlagentbench.run.order import Order
+from mlagentbench.run.seam import inspect_task
+
+Work = list[tuple[Order, tuple[int, ...]]]
+"""Orders, each with the seeds to run."""
+
+
+class Interrupted(Exception):  # noqa: N818  # a person's wish, no error
+    """A person stopped the experiment."""
+
+
+def evaluate_orders(work: Work, logs: Path, parallel: int) -> dict[str, str]:
+    """Run everything; return what went wrong outside our own code, by run."""
+    logging.getLogger("inspect_ai").setLevel(logging.ERROR)
+    try:
+        results = inspect_eval(
+            [inspect_task(order, seeds) for order, seeds in work],
+            model=None,
+            log_dir=str(logs),
+            log_format="eval",
+            display="none",
+            fail_on_error=False,
+            score_display=False,
+            max_tasks=len(work),
+            max_samples=parallel,
+            max_sandboxes=parallel,
+            # An execution holds its slot for minutes; others must not wait for it.
+            max_subprocesses=max(8, 4 * parallel),
+        )
+    except KeyboardInterrupt:
+        raise Interrupted from None
+    if any(result.status == "cancelled" for result in results):
+        raise Interrupted
+    return {run: why for result in results for run, why in _failures(result)}
+
+
+def _failures(result: EvalLog) -> list[tuple[str, str]]:
+    samples = result.samples or []
+    return [
+        (str(sample.metadata.get("run")), sample.error.message)
+        for sample in samples
+        if sample.error is not None
+    ]

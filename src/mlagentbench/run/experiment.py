@@ -1,0 +1,147 @@
+"""An experiment's folder: where its files are, written whole or not at all."""
+
+import json
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from pydantic import ValidationError
+
+from mlagentbench.core.errors import RecordError, UsageError, blame
+from mlagentbench.core.record import Record
+from mlagentbench.core.scorecard import RunId, Scorecard
+from mlagentbench.core.task import Budget
+
+
+class TaskAsked(Record):
+    """One task of an experiment, as it was when the experiment began."""
+
+    id: str
+    version: int
+    edition: str
+    source: str
+    """The id, or the folder it was loaded from."""
+    digest: str
+    budget: Budget
+
+
+class Asked(Record):
+    """What was asked, and under which circumstances: `experiment.json`."""
+
+    tasks: tuple[TaskAsked, ...]
+    agent: str
+    settings: dict[str, str]
+    model: str
+    seeds: tuple[int, ...]
+    parallel: int
+    sandbox: str
+    limits: str
+    unsafe: bool = False
+    agent_env: dict[str, str]
+    """The digest of each agent environment used, by variant."""
+    packages: dict[str, str]
+    python: str
+    started: str
+
+
+class Experiment:
+    """One folder of runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.logs = folder / "logs"
+        self.report = folder / "report.html"
+        self._asked = folder / "experiment.json"
+        self._cards = folder / "scorecards.jsonl"
+
+    def trace(self, run: RunId) -> Path:
+        """Return where a run's trace is."""
+        return self.folder / "trace" / f"{_file_name(run)}.jsonl"
+
+    def submission(self, run: RunId) -> Path:
+        """Return the folder of what a run submitted."""
+        return self.folder / "submissions" / _file_name(run)
+
+    def begin(self, asked: Asked) -> None:
+        """Make the folder and say what was asked."""
+        with blame(RecordError, f"{self.folder} cannot be written"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._asked, asked.model_dump_json(indent=2) + "\n")
+
+    @property
+    def asked(self) -> Asked:
+        """What was asked of this experiment."""
+        if not self._asked.is_file():
+            raise UsageError(f"{self.folder} is not an experiment: no experiment.json")
+        try:
+            return Asked.model_validate_json(self._asked.read_bytes())
+        except ValidationError as error:
+            raise RecordError(f"{self._asked}: {error.errors()[0]['msg']}") from error
+
+    def runs(self) -> list[RunId]:
+        """Return every run that was asked for."""
+        asked = self.asked
+        label = asked.agent
+        return [
+            RunId(task=task.id, agent=label, model=asked.model, seed=seed)
+            for task in asked.tasks
+            for seed in asked.seeds
+        ]
+
+    def set_aside(self, run: RunId, attempt: int) -> None:
+        """Keep a broken attempt's trace out of the way of the next one."""
+        trace = self.trace(run)
+        if trace.exists():
+            trace.replace(trace.with_suffix(f".attempt{attempt}.jsonl"))
+
+    def add(self, card: Scorecard) -> None:
+        """Append one scorecard."""
+        with self._cards.open("ab", buffering=0) as file:
+            file.write(card.model_dump_json().encode() + b"\n")
+
+    def replace(self, cards: Iterable[Scorecard]) -> None:
+        """Rewrite all scorecards at once."""
+        text = "".join(card.model_dump_json() + "\n" for card in cards)
+        write_atomically(self._cards, text)
+
+    def scorecards(self) -> tuple[list[Scorecard], list[str]]:
+        """Return the readable scorecards and a warning for each line that is not."""
+        cards: list[Scorecard] = []
+        warnings: list[str] = []
+        raw_lines = (
+            self._cards.read_bytes().split(b"\n") if self._cards.exists() else []
+        )
+        for number, raw in enumerate(raw_lines, start=1):
+            if not raw:
+                continue
+            try:
+                cards.append(Scorecard.model_validate_json(raw))
+            except ValidationError as error:
+                first = error.errors()[0]
+                where = ".".join(str(part) for part in first["loc"]) or "the line"
+                warnings.append(
+                    f"{self._cards.name}, line {number}: {where}: {first['msg']}"
+                )
+        return cards, warnings
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Put `text` at `path` whole: a reader sees the old file or the new one."""
+    with tempfile.NamedTemporaryFile(
+        "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
+    ) as file:
+        file.write(text)
+    Path(file.name).chmod(0o644)
+    Path(file.name).replace(path)
+
+
+def as_json(value: Any) -> str:  # noqa: ANN401  # any JSON document
+    """Return the one JSON document a `--json` command prints."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _file_name(run: RunId) -> str:
+    # Model names hold slashes; a colon is fine in a file name.
+    return quote(str(run), safe=":=,[]@")

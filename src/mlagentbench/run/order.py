@@ -1,0 +1,75 @@
+"""Everything one task's runs need, gathered before the engine starts."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mlagentbench.agents.context import Agent
+from mlagentbench.core.limits import Limits
+from mlagentbench.core.scorecard import RunId, SandboxUsed
+from mlagentbench.core.task import Budget, Task
+from mlagentbench.core.trace import Step
+from mlagentbench.environment.sandbox.box import Furnishing, Mount
+from mlagentbench.environment.sandbox.provider import BwrapConfig
+from mlagentbench.run.experiment import Experiment
+from mlagentbench.tasks.prepare import Prepared
+
+
+class Audience:
+    """Is told what happens while it happens; this one does not care."""
+
+    def run_started(self, run: RunId, task: Task, budget: Budget) -> None:
+        """A run begins."""
+
+    def step_taken(self, run: RunId, step: Step) -> None:
+        """A run's step was recorded."""
+
+    def run_ended(self, run: RunId, ending: str) -> None:
+        """A run is over and about to be judged."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """One agent's work on one task."""
+
+    task: Task
+    prepared: Prepared
+    problem: str
+    agent: Agent
+    agent_label: str
+    model: str
+    settings: dict[str, str]
+    budget: Budget
+    experiment: Experiment
+    rooms: Path
+    agent_env: Path
+    sandbox: SandboxUsed
+    audience: Audience
+    attempt: int = 1
+
+    def run_id(self, seed: int) -> RunId:
+        """Name one run of this order."""
+        return RunId(
+            task=self.task.id, agent=self.agent_label, model=self.model, seed=seed
+        )
+
+    def sandbox_config(self, seed: int) -> BwrapConfig:
+        """Say what the agent's room holds: public data and the starter, no more."""
+        memory_mb = int(self.task.data.memory_gb * 1024)
+        return BwrapConfig(
+            rooms=self.rooms,
+            limits=Limits(memory_mb=memory_mb),
+            furnishing=Furnishing(
+                agent_env=self.agent_env,
+                starter=self.task.folder / "starter",
+                mounts=self._read_only(),
+                environment={"MLAB_SEED": str(seed)},
+            ),
+        )
+
+    def _read_only(self) -> tuple[Mount, ...]:
+        data = self.prepared.public / "data"
+        metric = self.task.folder / "metric.py"
+        mounts = [Mount(source=metric, target="/workspace/evaluate.py")]
+        if data.is_dir():
+            mounts.append(Mount(source=data, target="/workspace/data"))
+        return tuple(mounts)

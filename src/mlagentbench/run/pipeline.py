@@ -1,0 +1,113 @@
+"""One experiment as a straight line: prepare, act, judge, and nothing lost on the way.
+
+from mlagentbench.run.pipeline import run
+from mlagentbench.run.plan import Plan
+
+experiment = run(Plan(tasks=("house-price",), agent="tuner"))
+for card in experiment.scorecards()[0]:
+    print(card.run, card.score, card.improvement)
+"""
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.scorecard import RunId, Scorecard
+from mlagentbench.evaluation.judgement import Verdict, evaluate
+from mlagentbench.run.closing import circumstances, ended
+from mlagentbench.run.engine import Interrupted, Work, evaluate_orders
+from mlagentbench.run.experiment import Experiment
+from mlagentbench.run.order import Audience, Order
+from mlagentbench.run.places import default_cache
+from mlagentbench.run.plan import Plan
+from mlagentbench.run.preparing import make_orders
+from mlagentbench.run.tracefile import read_trace
+from mlagentbench.tasks.progress import Progress, Silent
+
+
+def run(
+    plan: Plan,
+    *,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+    audience: Audience | None = None,
+) -> Experiment:
+    """Carry out a plan; every run asked for ends up with a scorecard."""
+    experiment = Experiment(_folder(plan))
+    orders = make_orders(
+        plan,
+        experiment,
+        cache or default_cache(),
+        progress or Silent(),
+        audience or Audience(),
+    )
+    work = [(order, plan.seeds) for order in orders]
+    if _carry_out(work, plan.parallel):
+        _carry_out(_broken_once(work), plan.parallel)
+    return experiment
+
+
+def _carry_out(work: Work, parallel: int) -> bool:
+    """Run and judge; False where a person interrupted."""
+    if not work:
+        return True
+    experiment = work[0][0].experiment
+    reasons: dict[str, str] = {}
+    try:
+        reasons = evaluate_orders(work, experiment.logs, parallel)
+        missing = Ending.BROKEN
+    except Interrupted:
+        missing = Ending.INTERRUPTED
+    for order, seeds in work:
+        for seed in seeds:
+            _card_if_missing(order, order.run_id(seed), missing, reasons)
+    return missing is Ending.BROKEN
+
+
+def _card_if_missing(
+    order: Order, run: RunId, ending: Ending, reasons: dict[str, str]
+) -> None:
+    cards, _ = order.experiment.scorecards()
+    if any(card.run == str(run) and card.attempt == order.attempt for card in cards):
+        return
+    trace = read_trace(order.experiment.trace(run), str(run))
+    end = ended(trace, ending, reasons.get(str(run)))
+    trace = trace.model_copy(update={"end": end})
+    under = circumstances(order.sandbox, order.attempt)
+    order.experiment.add(evaluate(order.task, run, trace, Verdict(), under))
+
+
+def _broken_once(work: Work) -> Work:
+    """Return what is to be repeated: our own failures get one more try."""
+    again: Work = []
+    for order, _ in work:
+        cards, _ = order.experiment.scorecards()
+        broken = [card for card in cards if _is_broken(card, order)]
+        for card in broken:
+            order.experiment.set_aside(order.run_id(card.seed), order.attempt)
+        if broken:
+            retry = replace(order, attempt=order.attempt + 1)
+            again.append((retry, tuple(card.seed for card in broken)))
+    return again
+
+
+def _is_broken(card: Scorecard, order: Order) -> bool:
+    return card.task == order.task.id and card.ending is Ending.BROKEN
+
+
+def _folder(plan: Plan) -> Path:
+    if plan.name:
+        return plan.out / plan.name
+    first = Path(plan.tasks[0]).name
+    tasks = first if len(plan.tasks) == 1 else f"{len(plan.tasks)}-tasks"
+    agent = plan.agent.rpartition(":")[2]
+    stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
+    return _unused(plan.out / f"{stamp}-{tasks}-{agent}")
+
+
+def _unused(folder: Path) -> Path:
+    candidates = (folder.with_name(f"{folder.name}-{n}") for n in range(2, 1000))
+    return (
+        folder if not folder.exists() else next(p for p in candidates if not p.exists())
+    )

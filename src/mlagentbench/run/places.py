@@ -1,0 +1,19 @@
+"""Where things are kept on this machine."""
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+
+def default_cache() -> Path:
+    """Return `MLAB_CACHE`, or the user's own cache folder."""
+    chosen = os.environ.get("MLAB_CACHE")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    return platformdirs.user_cache_path("mlagentbench")
+
+
+def rooms(cache: Path) -> Path:
+    """Return where sandboxes have their workspaces while they live."""
+    return cache / "rooms"

@@ -1,0 +1,73 @@
+"""A task folder's own code, imported from wherever the folder lies.
+
+The folder becomes a package under a private name made from its path and contents:
+its files find each other relatively (`from .metric import ...`), two folders never
+meet, and an edited folder is imported afresh.
+"""
+
+import hashlib
+import importlib
+import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from mlagentbench.core.errors import TaskError, blame
+from mlagentbench.core.task import Grade, Task
+from mlagentbench.tasks.archives import Archives
+from mlagentbench.tasks.digest import sha256_of
+
+
+class Prepare(Protocol):
+    """A task's own data preparation: archives in, two folders filled."""
+
+    def __call__(
+        self, archives: Archives, public: Path, private: Path, *, tamper: bool = False
+    ) -> None:
+        """Write what an agent may see into `public` and what it may not elsewhere.
+
+        With `tamper`, every held-out label is altered right after the held-out rows
+        are chosen and before anything is written. `public` must not show it.
+        """
+        ...
+
+
+def load_grade(task: Task) -> Grade:
+    """Import the task's grader."""
+    return cast(Grade, _function(task, "grade"))
+
+
+def load_prepare(task: Task) -> Prepare:
+    """Import the task's data preparation."""
+    return cast(Prepare, _function(task, "prepare"))
+
+
+def load_function(task: Task, name: str) -> Callable[..., Any] | None:
+    """Import the function `name` of `name`.py where the task has such a file."""
+    if not (task.folder / f"{name}.py").is_file():
+        return None
+    return _function(task, name)
+
+
+def _function(task: Task, name: str) -> Callable[..., Any]:
+    path = task.folder / f"{name}.py"
+    with blame(TaskError, str(path)):
+        module = importlib.import_module(f"{_package(task.folder)}.{name}")
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise TaskError(f"{path}: it must define a function named {name}.")
+    return cast("Callable[..., Any]", function)
+
+
+def _package(folder: Path) -> str:
+    state = [str(folder)]
+    state += [f"{path.name} {sha256_of(path)}" for path in sorted(folder.glob("*.py"))]
+    digest = hashlib.sha256("\n".join(state).encode()).hexdigest()
+    name = f"_mlagentbench_task_{digest[:20]}"
+    if name not in sys.modules:
+        spec = ModuleSpec(name, loader=None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+        sys.modules[name] = module_from_spec(spec)
+    return name

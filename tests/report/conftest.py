@@ -1,0 +1,272 @@
+"""Records of a made-up experiment: several tasks, agents, seeds and endings."""
+
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Playwright, sync_playwright
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.scorecard import (
+    Harness,
+    RunSeconds,
+    SandboxUsed,
+    Scorecard,
+    Starter,
+)
+from mlagentbench.core.task import SUCCESS_BAR, DataKind, Direction
+from mlagentbench.core.trace import Measurement, Seconds, Spent, Step, Trace
+from mlagentbench.report.view import ExperimentView, TaskFacts, score_name
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+TASKS = (
+    TaskFacts(
+        name="house-price@1/mini",
+        title="Predict the sale price of houses in Ames",
+        metric="MAE",
+        direction=Direction.LOWER,
+        unit="USD",
+        data=DataKind.REAL,
+        summary="Ames housing, 1,460 rows, a shuffled seeded split",
+        starter=Starter(mean=21043.1, sd=310.5, n=8),
+        reference=15980.0,
+    ),
+    TaskFacts(
+        name="cifar10@1/mini",
+        title="Classify small images",
+        metric="accuracy",
+        direction=Direction.HIGHER,
+        data=DataKind.REAL,
+        summary="CIFAR-10, a seeded subset of 10,000 images",
+        starter=Starter(mean=0.4312, sd=0.0061, n=8),
+        reference=0.6105,
+    ),
+    TaskFacts(
+        name="ogbn-arxiv@1/mini",
+        title="Classify papers in a citation graph",
+        metric="accuracy",
+        direction=Direction.HIGHER,
+        data=DataKind.SUBSTITUTE,
+        summary="Pubmed citation graph with an own split",
+        starter=Starter(mean=0.6224, sd=0.0113, n=8),
+        reference=0.7711,
+    ),
+    TaskFacts(
+        name="vectorization@1/mini",
+        title="Speed up a convolution",
+        metric="time relative to the starter",
+        direction=Direction.LOWER,
+        unit="x",
+        data=DataKind.GENERATED,
+        summary="four nested loops in NumPy",
+        starter=Starter(mean=1.0, sd=0.021, n=8),
+        reference=0.04,
+    ),
+)
+AGENTS = (
+    ("tuner", "none", 0.10),
+    ("research", "anthropic/claude-sonnet-4-5", 0.24),
+    ("classic", "openai/gpt-5-mini", 0.06),
+)
+ENDINGS = (Ending.SUBMITTED, Ending.SUBMITTED, Ending.OUT_OF_STEPS, Ending.OUT_OF_TIME)
+
+
+def make_card(**changes: Any) -> Scorecard:
+    """Make a scorecard of a plain successful run, changed as told."""
+    plain = {
+        "task": "house-price",
+        "version": 1,
+        "edition": "mini",
+        "agent": "tuner",
+        "model": "none",
+        "seed": 0,
+        "ending": Ending.SUBMITTED,
+        "metric": "MAE",
+        "direction": Direction.LOWER,
+        "score": 17900.5,
+        "starter": Starter(mean=21043.1, sd=310.5, n=8),
+        "improvement": 0.14934,
+        "success": True,
+        "significant": True,
+        "steps": 3,
+        "actions": {"write_file": 1, "execute": 1, "final_answer": 1},
+        "seconds": RunSeconds(total=75, model=20, execute=50, harness=5),
+        "sandbox": SandboxUsed(provider="bwrap", limits="1 cpu, 4096 MB, cgroup v2"),
+        "harness": Harness(version="0.1.0", inspect_ai="0.3.290"),
+        "created": "2026-11-15T20:15:00Z",
+    } | changes
+    run = "{task}:{agent}:{model}:{seed}".format(**plain)
+    return Scorecard(**({"run": run} | plain))
+
+
+def make_step(run: str, step: int = 1, **changes: Any) -> Step:
+    """Make a step that executed a script, changed as told."""
+    plain = {
+        "run": run,
+        "step": step,
+        "agent_step": step,
+        "action": "execute",
+        "input": {"script": "train.py"},
+        "observation": "epoch 1 loss 0.71\nepoch 2 loss 0.63\nwrote submission.csv",
+        "ok": True,
+        "spent": Spent(steps=step, seconds=4.0 * step),
+        "seconds": Seconds(model=1.2, execute=2.5, harness=0.3),
+        "started": "2026-11-15T20:15:00Z",
+    }
+    return Step(**(plain | changes))
+
+
+def judged(facts: TaskFacts, gain: float, **changes: Any) -> Scorecard:
+    """Make the card of a run that improved on a task's starter by `gain`."""
+    task, rest = facts.name.split("@")
+    version, edition = rest.split("/")
+    mean = facts.starter.mean
+    return make_card(
+        task=task,
+        version=int(version),
+        edition=edition,
+        metric=facts.metric,
+        direction=facts.direction,
+        starter=facts.starter,
+        score=mean + facts.direction.sign * gain * abs(mean),
+        improvement=gain,
+        success=gain > SUCCESS_BAR,
+        significant=gain > 1.2 * SUCCESS_BAR,
+        **changes,
+    )
+
+
+def make_trace(card: Scorecard, steps: int, dice: random.Random) -> Trace:
+    """Make a run's steps, whose measured validation wanders towards its score."""
+    mean = card.starter.mean
+    gain = card.improvement or 0.0
+    made = []
+    for number in range(1, steps + 1):
+        done = number / steps
+        value = mean * (1 + card.direction.sign * (gain * done + dice.gauss(0, 0.03)))
+        measured = Measurement(metric=card.metric, value=value)
+        executes = number % 2 == 0
+        made.append(
+            make_step(
+                card.run,
+                number,
+                action="execute" if executes else "write_file",
+                input={"script": "train.py"}
+                if executes
+                else {"path": "train.py", "content": "import numpy as np\n" * 20},
+                fields={}
+                if card.model == "none"
+                else {"Thought": "A smaller learning rate may help; try 3e-4."},
+                observation=f"epoch 1 loss 0.71\nvalidation {card.metric}={value:.4f} "
+                "(measured)\nwrote submission.csv"
+                if executes
+                else "Wrote 20 lines to train.py.",
+                validation=measured if executes else None,
+            )
+        )
+    return Trace(run=card.run, steps=tuple(made))
+
+
+def make_experiment(*, seeds: int = 3, steps: int = 14) -> ExperimentView:
+    """Make an experiment of every agent on every task, with what can go wrong."""
+    dice = random.Random(7)
+    cards = [
+        judged(
+            facts,
+            dice.gauss(skill, 0.08) * (4 if facts.unit == "x" else 1),
+            agent=agent,
+            model=model,
+            seed=seed,
+            ending=dice.choice(ENDINGS),
+            steps=steps,
+            cost_usd=0.0 if model == "none" else dice.uniform(0.05, 0.9),
+            seconds=RunSeconds(
+                total=dice.uniform(60, 1500), model=30, execute=200, harness=4
+            ),
+        )
+        for facts in TASKS
+        for agent, model, skill in AGENTS
+        for seed in range(seeds)
+    ]
+    traces = [make_trace(card, steps, dice) for card in cards]
+    extra = _what_goes_wrong()
+    return ExperimentView(
+        title="Three agents on four tasks",
+        created="2026-11-15 20:15 UTC",
+        cards=(*cards, *extra),
+        tasks=TASKS,
+        traces=(
+            *traces,
+            Trace(run=extra[0].run, steps=(make_step(extra[0].run),)),
+            Trace(run="cifar10:tuner:none:99", steps=(make_step("x"), make_step("x"))),
+        ),
+        packages={"mlagentbench": "0.1.0", "inspect_ai": "0.3.290"},
+        notes=("scorecards.jsonl, line 12: score: Input should be a valid number",),
+    )
+
+
+def _what_goes_wrong() -> tuple[Scorecard, ...]:
+    nothing = {
+        "score": None,
+        "improvement": None,
+        "success": False,
+        "significant": False,
+    }
+    return (
+        make_card(
+            seed=20,
+            submission_error="submission.csv: 12 ids are missing, the first is 1461",
+            **nothing,
+        ),
+        make_card(
+            seed=21, ending=Ending.BROKEN, reason="the grader ran out of disk", **nothing
+        ),
+        make_card(
+            seed=22,
+            agent="research",
+            model="anthropic/claude-sonnet-4-5",
+            ending=Ending.PROVIDER_ERROR,
+            reason="529 overloaded, ten times in a row",
+            **nothing,
+        ),
+        make_card(seed=23, ending=Ending.INTERRUPTED, **nothing),
+        make_card(
+            seed=24,
+            agent="classic",
+            model="openai/gpt-5-mini",
+            ending=Ending.CRASHED,
+            reason="IndexError: list index out of range",
+            **nothing,
+        ),
+    )
+
+
+@pytest.fixture(scope="session")
+def card() -> Callable[..., Scorecard]:
+    return make_card
+
+
+@pytest.fixture(scope="session")
+def step() -> Callable[..., Step]:
+    return make_step
+
+
+@pytest.fixture(scope="session")
+def experiment_of() -> Callable[..., ExperimentView]:
+    return make_experiment
+
+
+@pytest.fixture(scope="session")
+def experiment() -> ExperimentView:
+    return make_experiment()

@@ -1,13 +1,10 @@
 """Records of a made-up experiment: several tasks, agents, seeds and endings."""
 
 import random
-import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Playwright, sync_playwright
 
 from mlagentbench.core.ending import Ending
 from mlagentbench.core.scorecard import (
@@ -19,16 +16,7 @@ from mlagentbench.core.scorecard import (
 )
 from mlagentbench.core.task import SUCCESS_BAR, DataKind, Direction
 from mlagentbench.core.trace import Measurement, Seconds, Spent, Step, Trace
-from mlagentbench.report.view import ExperimentView, TaskFacts, score_name
-
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+from mlagentbench.report.view import ExperimentView, TaskFacts
 
 TASKS = (
     TaskFacts(
@@ -94,7 +82,7 @@ def make_card(**changes: Any) -> Scorecard:
         "ending": Ending.SUBMITTED,
         "metric": "MAE",
         "direction": Direction.LOWER,
-        "score": 17900.5,
+        "score": 17900.6,
         "starter": Starter(mean=21043.1, sd=310.5, n=8),
         "improvement": 0.14934,
         "success": True,
@@ -148,34 +136,38 @@ def judged(facts: TaskFacts, gain: float, **changes: Any) -> Scorecard:
 
 
 def make_trace(card: Scorecard, steps: int, dice: random.Random) -> Trace:
-    """Make a run's steps, whose measured validation wanders towards its score."""
-    mean = card.starter.mean
-    gain = card.improvement or 0.0
-    made = []
-    for number in range(1, steps + 1):
-        done = number / steps
-        value = mean * (1 + card.direction.sign * (gain * done + dice.gauss(0, 0.03)))
-        measured = Measurement(metric=card.metric, value=value)
-        executes = number % 2 == 0
-        made.append(
-            make_step(
-                card.run,
-                number,
-                action="execute" if executes else "write_file",
-                input={"script": "train.py"}
-                if executes
-                else {"path": "train.py", "content": "import numpy as np\n" * 20},
-                fields={}
-                if card.model == "none"
-                else {"Thought": "A smaller learning rate may help; try 3e-4."},
-                observation=f"epoch 1 loss 0.71\nvalidation {card.metric}={value:.4f} "
-                "(measured)\nwrote submission.csv"
-                if executes
-                else "Wrote 20 lines to train.py.",
-                validation=measured if executes else None,
-            )
-        )
+    """Make a run's steps: write, execute, write, execute."""
+    made = [
+        _executed(card, number, number / steps, dice)
+        if number % 2 == 0
+        else _wrote(card, number)
+        for number in range(1, steps + 1)
+    ]
     return Trace(run=card.run, steps=tuple(made))
+
+
+def _wrote(card: Scorecard, number: int) -> Step:
+    thought = {"Thought": "A smaller learning rate may help; try 3e-4."}
+    return make_step(
+        card.run,
+        number,
+        action="write_file",
+        input={"path": "train.py", "content": "import numpy as np\n" * 20},
+        fields={} if card.model == "none" else thought,
+        observation="Wrote 20 lines to train.py.",
+    )
+
+
+def _executed(card: Scorecard, number: int, done: float, dice: random.Random) -> Step:
+    """Execute, with a measured validation that wanders towards the final score."""
+    gain = (card.improvement or 0.0) * done + dice.gauss(0, 0.03)
+    value = card.starter.mean * (1 + card.direction.sign * gain)
+    return make_step(
+        card.run,
+        number,
+        observation=f"epoch 1 loss 0.71\nvalidation {card.metric}={value:.4f} (measured)",
+        validation=Measurement(metric=card.metric, value=value),
+    )
 
 
 def make_experiment(*, seeds: int = 3, steps: int = 14) -> ExperimentView:
@@ -230,7 +222,10 @@ def _what_goes_wrong() -> tuple[Scorecard, ...]:
             **nothing,
         ),
         make_card(
-            seed=21, ending=Ending.BROKEN, reason="the grader ran out of disk", **nothing
+            seed=21,
+            ending=Ending.BROKEN,
+            reason="the grader ran out of disk",
+            **nothing,
         ),
         make_card(
             seed=22,

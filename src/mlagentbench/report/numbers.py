@@ -31,6 +31,8 @@ def percent(fraction: float | None) -> str:
     """
     if fraction is None or not math.isfinite(fraction):
         return number(fraction)
+    if abs(fraction) >= 1e6:
+        return f"{100 * fraction:+.1e} %"
     digits = 1
     while digits < 6 and fraction != SUCCESS_BAR and _lands_on_bar(fraction, digits):
         digits += 1

@@ -16,7 +16,7 @@ from mlagentbench.core.task import SUCCESS_BAR
 from mlagentbench.report import numbers
 from mlagentbench.report.charts import charts
 from mlagentbench.report.plain import embedded, harmless
-from mlagentbench.report.rows import run_rows, step_rows
+from mlagentbench.report.rows import run_rows, unjudged_rows
 from mlagentbench.report.tally import endings, standings, tally
 from mlagentbench.report.view import ExperimentView, TaskFacts
 
@@ -32,13 +32,13 @@ def render(experiment: ExperimentView) -> str:
         .render(
             view=experiment,
             rows=run_rows(experiment),
+            unjudged=unjudged_rows(experiment),
             total=tally(experiment.cards),
             standings=standings(experiment.cards),
             endings=endings(experiment.cards),
             tasks=_task_facts(experiment),
             sandboxes=_sandboxes(experiment),
             charts=charts(experiment),
-            step_rows=step_rows,
             style=_own_file("templates/style.css"),
             scripts=scripts,
             script_hashes=[_content_hash(script) for script in scripts],

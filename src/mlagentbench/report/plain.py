@@ -5,8 +5,6 @@ that turn the reading direction. Escaping markup is the template's work; here th
 invisible is made visible, the endless is cut short, and data is made safe to embed.
 """
 
-import json
-
 from markupsafe import Markup
 
 from mlagentbench.core.record import Record
@@ -30,16 +28,13 @@ def harmless(text: str) -> str:
 def shortened(text: str, *, lines: int, characters: int) -> str:
     """Keep the first lines of a text and say how much was left out."""
     kept = "\n".join(text[:characters].split("\n")[:lines]).rstrip()
-    hidden = text[len(kept) :].strip()
-    if not hidden:
-        return kept
-    more = hidden.count("\n") + 1
-    return f"{kept} ... ({more:,} more {'line' if more == 1 else 'lines'})"
+    hidden = len(text[len(kept) :].strip())
+    return f"{kept} ... ({hidden:,} more characters)" if hidden else kept
 
 
 def embedded(data: Record) -> Markup:
     """Write a record as JSON that cannot leave the script element it stands in."""
-    written = json.dumps(data.model_dump(mode="json"), allow_nan=False)
-    for character in "<>&":
+    written = data.model_dump_json()
+    for character in "<>&\u2028\u2029":
         written = written.replace(character, f"\\u{ord(character):04x}")
     return Markup(written)

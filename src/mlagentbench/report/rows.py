@@ -1,37 +1,14 @@
-"""A run and its steps as the page writes them: records of short, ready text."""
-
-import json
-from typing import Any
+"""A run as the page writes it: a record of short, ready text."""
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.trace import Step, Trace
+from mlagentbench.core.trace import Trace
 from mlagentbench.report.numbers import dollars, duration, number, percent, with_unit
 from mlagentbench.report.plain import shortened
+from mlagentbench.report.steps import Fact, StepRow, step_rows
 from mlagentbench.report.tally import improvement
 from mlagentbench.report.text import verdict
 from mlagentbench.report.view import ExperimentView, TaskFacts, score_name
-
-
-class Fact(Record):
-    """One thing said about a run, with its label."""
-
-    label: str
-    text: str
-
-
-class StepRow(Record):
-    """One step of a run."""
-
-    number: int
-    action: str
-    failed: str | None
-    said: tuple[Fact, ...]
-    """What the agent wrote beside its action."""
-    input: tuple[Fact, ...]
-    observation: str
-    validation: str
-    seconds: str
 
 
 class RunRow(Record):
@@ -55,6 +32,14 @@ class RunRow(Record):
     steps: tuple[StepRow, ...]
 
 
+class UnjudgedRow(Record):
+    """A run that left steps but no scorecard."""
+
+    anchor: str
+    run: str
+    steps: tuple[StepRow, ...]
+
+
 def run_rows(view: ExperimentView) -> list[RunRow]:
     """Write every judged run of an experiment."""
     return [
@@ -63,9 +48,12 @@ def run_rows(view: ExperimentView) -> list[RunRow]:
     ]
 
 
-def step_rows(trace: Trace, unit: str) -> tuple[StepRow, ...]:
-    """Write a run's steps, each cut to its first lines."""
-    return tuple(_step_row(step, unit) for step in trace.steps)
+def unjudged_rows(view: ExperimentView) -> list[UnjudgedRow]:
+    """Write every run of an experiment that nobody judged."""
+    return [
+        UnjudgedRow(anchor=f"unjudged-{place}", run=trace.run, steps=step_rows(trace))
+        for place, trace in enumerate(view.unjudged, start=1)
+    ]
 
 
 def _run_row(
@@ -132,38 +120,3 @@ def _time(card: Scorecard) -> str:
 def _counted(counts: dict[str, int]) -> str:
     listed = (f"{name} {count}" for name, count in counts.items())
     return shortened(", ".join(listed), lines=1, characters=400)
-
-
-def _step_row(step: Step, unit: str) -> StepRow:
-    measured = step.validation
-    spent = step.seconds
-    return StepRow(
-        number=step.step,
-        action=shortened(step.action, lines=1, characters=80),
-        failed=None if step.ok else shortened(_failure(step), lines=1, characters=80),
-        said=_short_facts(step.fields),
-        input=_short_facts(step.input),
-        observation=shortened(step.observation, lines=6, characters=600),
-        validation=with_unit(measured.value, unit) if measured else "",
-        seconds=duration(spent.model + spent.execute + spent.harness),
-    )
-
-
-def _failure(step: Step) -> str:
-    return (step.error or "failed").replace("_", " ")
-
-
-def _short_facts(values: dict[str, Any]) -> tuple[Fact, ...]:
-    return tuple(
-        Fact(
-            label=shortened(key, lines=1, characters=60),
-            text=shortened(_written(value), lines=4, characters=300),
-        )
-        for key, value in list(values.items())[:8]
-    )
-
-
-def _written(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, default=str)

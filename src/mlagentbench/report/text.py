@@ -48,6 +48,7 @@ def _score(card: Scorecard, facts: TaskFacts) -> str:
 
 def _ending(card: Scorecard) -> str:
     why = shortened(card.reason or "", lines=1, characters=200)
-    spent = f"{card.steps} steps, {duration(card.seconds.total)}"
+    steps = "1 step" if card.steps == 1 else f"{card.steps} steps"
+    spent = f"{steps}, {duration(card.seconds.total)}"
     ending = card.ending.replace("_", " ")
     return f"{ending}: {why} ({spent})" if why else f"{ending} ({spent})"

@@ -37,7 +37,7 @@ class Finish:
 
 async def act_out(order: Order, run: RunId, sandbox: SandboxEnvironment) -> None:
     """Let the agent act until it is done or its budget is; the trace says all."""
-    order.audience.run_started(run, order.task, order.budget)
+    order.audience.run_started(run, order.task)
     with TraceWriter(order.experiment.trace(run)) as trace:
         conductor = _conductor(order, run, sandbox, trace)
         clock = time.monotonic()
@@ -54,7 +54,6 @@ def _conductor(
         run=run,
         task=order.task,
         problem=order.problem,
-        budget=order.budget,
         settings=order.settings,
     )
 
@@ -62,7 +61,7 @@ def _conductor(
         return await refusal(order.task, order.prepared, sandbox)
 
     def seconds_left() -> float:
-        longest = order.budget.execution_minutes * 60
+        longest = order.task.budget.execution_minutes * 60
         return min(longest, conductor.remaining().seconds)
 
     room = Room(order.task, sandbox, check_submission, seconds_left)

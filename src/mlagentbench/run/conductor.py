@@ -16,7 +16,7 @@ from mlagentbench.core.errors import (
 )
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId
-from mlagentbench.core.task import Budget, Task
+from mlagentbench.core.task import Task
 from mlagentbench.core.trace import Measurement, Seconds, Spent, Step
 from mlagentbench.environment.actions import ACTIONS
 from mlagentbench.environment.room import Room
@@ -42,7 +42,6 @@ class Assignment(Record):
     run: RunId
     task: Task
     problem: str
-    budget: Budget
     settings: dict[str, str]
 
 
@@ -94,7 +93,7 @@ class Conductor:
 
     def remaining(self) -> Remaining:
         """Tell what is left of the budget."""
-        budget = self._assignment.budget
+        budget = self.task.budget
         return Remaining(
             steps=budget.steps - self.spent.steps,
             seconds=max(0.0, budget.minutes * 60 - self.spent.seconds),

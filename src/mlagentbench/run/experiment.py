@@ -1,14 +1,12 @@
 """An experiment's folder: where its files are, written whole or not at all."""
 
-import json
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from pydantic import ValidationError
 
+from mlagentbench.core.disk import write_atomically
 from mlagentbench.core.errors import RecordError, UsageError, blame
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId, Scorecard
@@ -125,21 +123,6 @@ class Experiment:
                     f"{self._cards.name}, line {number}: {where}: {first['msg']}"
                 )
         return cards, warnings
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Put `text` at `path` whole: a reader sees the old file or the new one."""
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
-    ) as file:
-        file.write(text)
-    Path(file.name).chmod(0o644)
-    Path(file.name).replace(path)
-
-
-def as_json(value: Any) -> str:  # noqa: ANN401  # any JSON document
-    """Return the one JSON document a `--json` command prints."""
-    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def _file_name(run: RunId) -> str:

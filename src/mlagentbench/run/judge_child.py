@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 from mlagentbench.core.errors import SubmissionError
-from mlagentbench.tasks.loader import load_grade, load_task
+from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.tasks.loader import load_grade
 
 
 def main(arguments: list[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from mlagentbench.agents.context import Agent
 from mlagentbench.core.limits import Limits
 from mlagentbench.core.scorecard import RunId, SandboxUsed
-from mlagentbench.core.task import Budget, Task
+from mlagentbench.core.task import Task
 from mlagentbench.core.trace import Step
 from mlagentbench.environment.sandbox.box import Furnishing, Mount
 from mlagentbench.environment.sandbox.provider import BwrapConfig
@@ -17,7 +17,7 @@ from mlagentbench.tasks.prepare import Prepared
 class Audience:
     """Is told what happens while it happens; this one does not care."""
 
-    def run_started(self, run: RunId, task: Task, budget: Budget) -> None:
+    def run_started(self, run: RunId, task: Task) -> None:
         """A run begins."""
 
     def step_taken(self, run: RunId, step: Step) -> None:
@@ -32,13 +32,13 @@ class Order:
     """One agent's work on one task."""
 
     task: Task
+    """With the budget of this experiment."""
     prepared: Prepared
     problem: str
     agent: Agent
     agent_label: str
     model: str
     settings: dict[str, str]
-    budget: Budget
     experiment: Experiment
     rooms: Path
     agent_env: Path

@@ -9,7 +9,6 @@ for card in experiment.scorecards()[0]:
 """
 
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 from mlagentbench.core.ending import Ending
@@ -18,6 +17,7 @@ from mlagentbench.evaluation.judgement import Verdict, evaluate
 from mlagentbench.run.closing import circumstances, ended
 from mlagentbench.run.engine import Interrupted, Work, evaluate_orders
 from mlagentbench.run.experiment import Experiment
+from mlagentbench.run.folder import experiment_folder
 from mlagentbench.run.order import Audience, Order
 from mlagentbench.run.places import default_cache
 from mlagentbench.run.plan import Plan
@@ -34,7 +34,7 @@ def run(
     audience: Audience | None = None,
 ) -> Experiment:
     """Carry out a plan; every run asked for ends up with a scorecard."""
-    experiment = Experiment(_folder(plan))
+    experiment = Experiment(experiment_folder(plan))
     orders = make_orders(
         plan,
         experiment,
@@ -94,20 +94,3 @@ def _broken_once(work: Work) -> Work:
 
 def _is_broken(card: Scorecard, order: Order) -> bool:
     return card.task == order.task.id and card.ending is Ending.BROKEN
-
-
-def _folder(plan: Plan) -> Path:
-    if plan.name:
-        return plan.out / plan.name
-    first = Path(plan.tasks[0]).name
-    tasks = first if len(plan.tasks) == 1 else f"{len(plan.tasks)}-tasks"
-    agent = plan.agent.rpartition(":")[2]
-    stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
-    return _unused(plan.out / f"{stamp}-{tasks}-{agent}")
-
-
-def _unused(folder: Path) -> Path:
-    candidates = (folder.with_name(f"{folder.name}-{n}") for n in range(2, 1000))
-    return (
-        folder if not folder.exists() else next(p for p in candidates if not p.exists())
-    )

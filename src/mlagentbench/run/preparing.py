@@ -56,7 +56,7 @@ def make_orders(
     everything else is there, so that a wrong command leaves nothing behind.
     """
     agent = load_agent(find_agent(plan.agent))
-    tasks = [load_task(name, edition=plan.edition) for name in plan.tasks]
+    tasks = [_with_budget(plan, name) for name in plan.tasks]
     limits = str(require_isolation().limits)
     ready = [make_ready(task, cache, progress) for task in tasks]
     experiment.begin(_asked(plan, ready, limits))
@@ -69,7 +69,6 @@ def make_orders(
             agent_label=plan.agent_label,
             model=plan.model,
             settings=plan.settings,
-            budget=plan.budget.applied(one.task.budget),
             experiment=experiment,
             rooms=rooms(cache),
             agent_env=one.agent_env.path,
@@ -80,11 +79,14 @@ def make_orders(
     ]
 
 
+def _with_budget(plan: Plan, name: str) -> Task:
+    task = load_task(name, edition=plan.edition)
+    return task.model_copy(update={"budget": plan.budget.applied(task.budget)})
+
+
 def _asked(plan: Plan, ready: list[Ready], limits: str) -> Asked:
     return Asked(
-        tasks=tuple(
-            _task_asked(plan, source, one) for source, one in _named(plan, ready)
-        ),
+        tasks=tuple(map(_task_asked, plan.tasks, ready)),
         agent=plan.agent_label,
         settings=plan.settings,
         model=plan.model,
@@ -99,16 +101,12 @@ def _asked(plan: Plan, ready: list[Ready], limits: str) -> Asked:
     )
 
 
-def _named(plan: Plan, ready: list[Ready]) -> list[tuple[str, Ready]]:
-    return list(zip(plan.tasks, ready, strict=True))
-
-
-def _task_asked(plan: Plan, source: str, one: Ready) -> TaskAsked:
+def _task_asked(source: str, one: Ready) -> TaskAsked:
     return TaskAsked(
         id=one.task.id,
         version=one.task.version,
         edition=one.task.edition,
         source=source,
         digest=task_digest(one.task.folder),
-        budget=plan.budget.applied(one.task.budget),
+        budget=one.task.budget,
     )

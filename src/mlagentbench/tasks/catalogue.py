@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mlagentbench.core.errors import TaskError, UsageError
 from mlagentbench.core.task import Task
-from mlagentbench.tasks.loader import load_folder, read_table
+from mlagentbench.tasks.folder import load_folder, read_table
 
 SUITE = Path(__file__).parent / "suite"
 """The folder of the benchmark's own tasks."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from mlagentbench.core.task import Task
 
 _WRITTEN_ABOUT_THE_FOLDER = frozenset({"measured.json", "checks.json"})
+_NO_PART_OF_DATA = frozenset({"grade.py", "problem.md", "README.md", "task.toml"})
 
 
 def task_digest(folder: Path) -> str:
@@ -15,15 +16,20 @@ def task_digest(folder: Path) -> str:
     What was found out about the folder (measurements, checks) and what tools leave
     behind (byte code, hidden files) is no part of it.
     """
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return _digest(folder, (path for path in files if _is_written(folder, path)))
+    return _digest(folder, folder.rglob("*"))
 
 
 def data_digest(task: Task) -> str:
-    """Digest what decides the prepared data: the code, and the edition's table."""
-    code = (path for path in task.folder.glob("*.py") if path.name != "grade.py")
+    """Digest what decides the prepared data.
+
+    That is the edition's table and the files beside task.toml that prepare.py can
+    import or copy.
+    """
+    beside = task.folder.iterdir()
+    files = (path for path in beside if path.name not in _NO_PART_OF_DATA)
     table = f"{task.name} {task.data.model_dump_json()}"
-    return hashlib.sha256(f"{_digest(task.folder, code)} {table}".encode()).hexdigest()
+    decided = f"{_digest(task.folder, files)} {table}"
+    return hashlib.sha256(decided.encode()).hexdigest()
 
 
 def sha256_of(path: Path) -> str:
@@ -32,13 +38,14 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def _digest(folder: Path, paths: Iterable[Path]) -> str:
+    files = (path for path in paths if path.is_file() and _is_written(folder, path))
+    names = {path.relative_to(folder).as_posix(): path for path in files}
+    lines = [f"{sha256_of(names[name])}  {name}\n" for name in sorted(names)]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
 def _is_written(folder: Path, path: Path) -> bool:
     parts = path.relative_to(folder).parts
     left_by_tools = any(part.startswith((".", "__pycache__")) for part in parts)
     return not left_by_tools and parts[0] not in _WRITTEN_ABOUT_THE_FOLDER
-
-
-def _digest(folder: Path, files: Iterable[Path]) -> str:
-    names = {path.relative_to(folder).as_posix(): path for path in files}
-    lines = [f"{sha256_of(names[name])}  {name}\n" for name in sorted(names)]
-    return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -5,25 +5,23 @@ place only when its checksum is right. A process that is killed on the way leave
 that folder behind; the next one that wants the same archive sweeps it.
 """
 
-import os
 import re
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from mlagentbench.core.errors import MachineError, TaskError
 from mlagentbench.core.record import Record
 from mlagentbench.tasks.atomic import only_one
+from mlagentbench.tasks.client import ClientError
 from mlagentbench.tasks.digest import sha256_of
 from mlagentbench.tasks.progress import Progress
 
 Download = Callable[[Path, Progress], None]
-"""Put one file into a folder, or raise MachineError with the cause in a few words."""
+"""Put one file into a folder, or raise `ClientError`."""
 
-_PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
-_HASH_REFUSED = re.compile(r"Got +([0-9a-f]{64})")
+_REFUSED_BY_PIP = re.compile(r"Got +([0-9a-f]{64})")
 
 
 class Wanted(Record):
@@ -32,15 +30,19 @@ class Wanted(Record):
     label: str
     """Package and version, as its registry writes them."""
     stem: str
-    """How the archive's file name begins."""
+    """The archive's file name without its ending; tags of a wheel may follow."""
     endings: tuple[str, ...]
     sha256: str
 
     def names(self, path: Path) -> bool:
-        """Whether a file has the name of this archive, right or wrong inside."""
-        plain = _plain(path.name)
-        rest = plain.removeprefix(_plain(self.stem))
-        return rest != plain and path.name.endswith(self.endings) and rest[0] in "-."
+        """Whether a file bears this archive's name, right or wrong inside."""
+        ending = next((end for end in self.endings if path.name.endswith(end)), None)
+        if ending is None:
+            return False
+        stem = path.name.removesuffix(ending)
+        if ending == ".whl":
+            stem = "-".join(stem.split("-")[:2])
+        return _plain(stem) == _plain(self.stem)
 
 
 def obtain(
@@ -50,43 +52,64 @@ def obtain(
     slug = _plain(wanted.stem)
     with only_one(archives / f".{slug}.lock"):
         for leftover in archives.glob(f".part-{slug}-*"):
-            shutil.rmtree(leftover)
-        return _already_there(wanted, archives) or _fetched(
-            wanted, archives, download, progress
-        )
-
-
-def run_client(command: Sequence[str], folder: Path, progress: Progress) -> None:
-    """Run a registry's client in `folder` and pass on how far it is."""
-    lines: list[str] = []
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    ) as process:
+            # The client of a killed process may still be writing there.
+            shutil.rmtree(leftover, ignore_errors=True)
+        found = _already_there(wanted, archives)
+        if found is not None:
+            return found
+        part = Path(tempfile.mkdtemp(prefix=f".part-{slug}-", dir=archives))
         try:
-            lines = _follow(process, progress)
+            download(part, progress)
+            return _move_into_place(wanted, part, archives)
+        except ClientError as error:
+            raise _explained(wanted, archives, error) from error
         finally:
-            process.kill()
-    if process.returncode != 0:
-        raise MachineError(_cause(lines))
+            shutil.rmtree(part, ignore_errors=True)
 
 
-def _follow(process: subprocess.Popen[str], progress: Progress) -> list[str]:
-    lines = []
-    done = 0
-    for line in process.stdout or ():
-        report = _PROGRESS.match(line)
-        if report is None:
-            lines.append(line.strip())
-            continue
-        if done == 0:
-            progress.start("downloading", int(report[2]))
-        progress.advance(int(report[1]) - done)
-        done = int(report[1])
-    process.wait()
-    return lines
+def _already_there(wanted: Wanted, archives: Path) -> Path | None:
+    files = (path for path in archives.iterdir() if path.is_file())
+    bearing_the_name = [path for path in files if wanted.names(path)]
+    sums = {path: sha256_of(path) for path in sorted(bearing_the_name)}
+    for path, found in sums.items():
+        if found == wanted.sha256:
+            return path
+    for path, found in sums.items():
+        raise _mismatch(wanted, f"{path} is not the archive that is needed", found)
+    return None
+
+
+def _move_into_place(wanted: Wanted, part: Path, archives: Path) -> Path:
+    files = [path for path in part.iterdir() if wanted.names(path)]
+    if len(files) != 1:
+        raise ClientError(f"the client left {len(files)} archives instead of one")
+    found = sha256_of(files[0])
+    if found != wanted.sha256:
+        raise _mismatch(wanted, f"The registry's {files[0].name} has changed", found)
+    return files[0].replace(archives / files[0].name)
+
+
+def _explained(
+    wanted: Wanted, archives: Path, error: ClientError
+) -> TaskError | MachineError:
+    refused = _REFUSED_BY_PIP.search(error.output)
+    if refused is not None:
+        return _mismatch(
+            wanted, f"The registry's {wanted.label} has changed", refused[1]
+        )
+    return MachineError(
+        f"{wanted.label} could not be fetched ({error}); connect to its registry, or "
+        f"put {wanted.stem} ({' or '.join(wanted.endings)}) with sha256 "
+        f"{wanted.sha256} into {archives} by hand."
+    )
+
+
+def _mismatch(wanted: Wanted, what: str, found: str) -> TaskError:
+    return TaskError(
+        f"{what}: its sha256 is {found}, {wanted.sha256} was expected for "
+        f"{wanted.label}; remove the file, or correct task.toml if it is right."
+    )
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

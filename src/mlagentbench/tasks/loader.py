@@ -1,115 +1,73 @@
-"""A task folder becomes a Task: task.toml read, checked and joined with its scores.
+"""A task folder's own code, imported from wherever the folder lies.
 
-`task.toml` holds the fields of `Task` at its top level, the tables `[budget]` and
-`[validation]`, and one table `[editions.NAME]` per edition with its
-`[[editions.NAME.sources]]`.
+The folder becomes a package under a private name made from its path and contents:
+its files find each other relatively (`from .metric import ...`), two folders never
+meet, and an edited folder is imported afresh.
 """
 
-import re
-import tomllib
+import hashlib
+import importlib
+import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, cast
 
-from pydantic import TypeAdapter, ValidationError
-
-from mlagentbench.core.errors import TaskError, UsageError
-from mlagentbench.core.task import Edition, Source, Task
-from mlagentbench.tasks.complaints import complaints
-from mlagentbench.tasks.measured import read_measured
-
-PARTS = (
-    "problem.md",
-    "metric.py",
-    "prepare.py",
-    "grade.py",
-    "starter",
-    "reference",
-    "README.md",
-)
-"""What a task folder holds beside task.toml."""
-
-_DECIDED_BY_US = ("edition", "data", "folder", "measured")
-_PACKAGE = re.compile(r"(@[\w.-]+/)?[A-Za-z0-9][\w.-]*")
-_VERSION = re.compile(r"[A-Za-z0-9][\w.+!-]*")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_EDITIONS = TypeAdapter(dict[str, Edition])
+from mlagentbench.core.errors import TaskError, blame
+from mlagentbench.core.task import Grade, Task
+from mlagentbench.tasks.archives import Archives
+from mlagentbench.tasks.digest import sha256_of
 
 
-def load_folder(folder: Path, edition: str) -> Task:
-    """Read the task in `folder`, as one of its editions."""
-    table = read_table(folder)
-    path = folder / "task.toml"
-    editions = _read_editions(path, table.pop("editions", {}))
-    if edition not in editions:
-        known = ", ".join(sorted(editions))
-        raise UsageError(
-            f"{table.get('id', folder.name)} has no edition {edition!r}; it has {known}."
-        )
-    decided = {
-        "edition": edition,
-        "data": editions[edition],
-        "folder": folder.resolve(),
-        "measured": read_measured(folder).get(edition),
-    }
-    try:
-        return Task.model_validate(table | decided)
-    except ValidationError as error:
-        raise TaskError("\n".join(complaints(path, error))) from error
+class Prepare(Protocol):
+    """A task's own data preparation: archives in, two folders filled."""
+
+    def __call__(
+        self, archives: Archives, public: Path, private: Path, *, tamper: bool = False
+    ) -> None:
+        """Write what an agent may see into `public` and what it may not elsewhere.
+
+        With `tamper`, every held-out label is altered right after the held-out rows
+        are chosen and before anything is written. `public` must not show it.
+        """
+        ...
 
 
-def read_table(folder: Path) -> dict[str, Any]:
-    """Read task.toml as it is written, once the folder's parts are known to be there."""
-    path = folder / "task.toml"
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise TaskError(f"{folder} is no task: it has no task.toml.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TaskError(f"{path}: the file is not valid TOML: {error}.") from error
-    problems = [f"{folder}: {part} is missing." for part in _absent(folder)]
-    problems += [
-        f"{path}: {field} is not a field of a task; remove or correct it."
-        for field in _DECIDED_BY_US
-        if field in table
-    ]
-    if problems:
-        raise TaskError("\n".join(problems))
-    return table
+def load_grade(task: Task) -> Grade:
+    """Import the task's grader."""
+    return cast(Grade, _function(task, "grade"))
 
 
-def _absent(folder: Path) -> list[str]:
-    return [part for part in PARTS if not (folder / part).exists()]
+def load_prepare(task: Task) -> Prepare:
+    """Import the task's data preparation."""
+    return cast(Prepare, _function(task, "prepare"))
 
 
-def _read_editions(path: Path, tables: object) -> dict[str, Edition]:
-    try:
-        editions = _EDITIONS.validate_python(tables)
-    except ValidationError as error:
-        lines = complaints(path, error, within=("editions",))
-        raise TaskError("\n".join(lines)) from error
-    problems = [
-        f"{path}: editions.{name}.sources {problem}"
-        for name, edition in editions.items()
-        for source in edition.sources
-        for problem in _source_problems(source)
-    ]
-    if not editions:
-        problems = [f"{path}: editions.mini is missing."]
-    if problems:
-        raise TaskError("\n".join(problems))
-    return editions
+def load_function(task: Task, name: str) -> Callable[..., Any] | None:
+    """Import the function `name` of `name`.py where the task has such a file."""
+    if not (task.folder / f"{name}.py").is_file():
+        return None
+    return _function(task, name)
 
 
-def _source_problems(source: Source) -> list[str]:
-    if source.kind == "generated":
-        return []
-    wanted = (
-        ("package", source.package, _PACKAGE),
-        ("version", source.version, _VERSION),
-        ("sha256", source.sha256, _SHA256),
-    )
-    return [
-        f"need a {field} that can be asked for; {value!r} is none."
-        for field, value, pattern in wanted
-        if not pattern.fullmatch(value)
-    ]
+def _function(task: Task, name: str) -> Callable[..., Any]:
+    path = task.folder / f"{name}.py"
+    with blame(TaskError, str(path)):
+        module = importlib.import_module(f"{_package(task.folder)}.{name}")
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise TaskError(f"{path}: it must define a function named {name}.")
+    return cast("Callable[..., Any]", function)
+
+
+def _package(folder: Path) -> str:
+    state = [str(folder)]
+    state += [f"{path.name} {sha256_of(path)}" for path in sorted(folder.glob("*.py"))]
+    digest = hashlib.sha256("\n".join(state).encode()).hexdigest()
+    name = f"_mlagentbench_task_{digest[:20]}"
+    if name not in sys.modules:
+        spec = ModuleSpec(name, loader=None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+        sys.modules[name] = module_from_spec(spec)
+    return name

@@ -11,10 +11,10 @@ import shutil
 import sys
 from pathlib import Path
 
-from mlagentbench.core.errors import MachineError
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Source
-from mlagentbench.tasks.download import Wanted, obtain, run_client
+from mlagentbench.tasks.client import ClientError, run_client
+from mlagentbench.tasks.download import Wanted, obtain
 from mlagentbench.tasks.progress import Progress
 
 _RAW_PROGRESS_SINCE = (24, 1)
@@ -41,17 +41,18 @@ class PipArchive(Record):
 
     def _download(self, folder: Path, progress: Progress) -> None:
         if importlib.util.find_spec("pip") is None:
-            raise MachineError("this Python has no pip (try: python -m ensurepip)")
+            raise ClientError("this Python has no pip (try: python -m ensurepip)")
         # With the hash in the requirement pip itself refuses a wrong archive, before
         # it would run the build script of a source archive.
-        requirement = folder.with_suffix(".txt")
+        requirement = folder / "requirement.txt"
         requirement.write_text(
             f"{self.package}=={self.version} --hash=sha256:{self.sha256}\n"
         )
         command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-input"]
         command += ["--disable-pip-version-check", "--retries=2", "--timeout=15"]
         command += [f"--progress-bar={_progress_style()}", "--dest", str(folder)]
-        run_client([*command, "-r", str(requirement)], folder, progress)
+        command += ["-r", str(requirement)]
+        run_client(command, folder, self._wanted().label, progress)
 
 
 class NpmArchive(Record):
@@ -76,10 +77,11 @@ class NpmArchive(Record):
     def _download(self, folder: Path, progress: Progress) -> None:
         npm = shutil.which("npm")
         if npm is None:
-            raise MachineError("npm is not installed")
+            raise ClientError("npm is not installed")
         command = [npm, "pack", "--ignore-scripts", "--no-update-notifier"]
         command += ["--fetch-retries=1", "--fetch-retry-mintimeout=1000"]
-        run_client([*command, f"{self.package}@{self.version}"], folder, progress)
+        command += [self._wanted().label]
+        run_client(command, folder, self._wanted().label, progress)
 
 
 class Generated(Record):

@@ -1,6 +1,7 @@
 """What a sandbox is furnished with: the agent's environment, files and variables."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from pydantic import Field, field_validator
@@ -71,9 +72,9 @@ class Furnishing(Record):
         return FIXED_ENVIRONMENT | self.environment
 
 
-def checked_variables(environment: dict[str, str]) -> dict[str, str]:
+def checked_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Return `environment` if every name in it is an ordinary variable name."""
     for name in environment:
         if not _VARIABLE.fullmatch(name):
             raise ValueError(f"{name!r} is not a variable name")
-    return environment
+    return dict(environment)

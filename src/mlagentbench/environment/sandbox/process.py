@@ -144,7 +144,6 @@ def _taken_over(stream: IO[bytes] | None) -> int:
     if stream is None:
         raise ValueError("the stream was not opened as a pipe")
     descriptor = os.dup(stream.fileno())
-    os.set_inheritable(descriptor, False)
     stream.close()
     return descriptor
 

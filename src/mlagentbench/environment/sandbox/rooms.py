@@ -9,14 +9,17 @@ import fcntl
 import os
 import secrets
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from mlagentbench.environment.sandbox.cgroups import remove_cgroups
+from mlagentbench.environment.sandbox.seccomp import seccomp_filter
+from mlagentbench.environment.sandbox.syscalls import machine
 
 _LOCK = "lock"
 _CGROUPS = "cgroups"
+_SECCOMP = "seccomp.bpf"
 
 
 class Room:
@@ -25,6 +28,11 @@ class Room:
     def __init__(self, folder: Path, lock: int) -> None:
         self.folder = folder
         self._lock = lock
+
+    @property
+    def name(self) -> str:
+        """A name that no other room has."""
+        return f"mlab-{self.folder.name}"
 
     @property
     def workspace(self) -> Path:
@@ -36,7 +44,26 @@ class Room:
         """What is seen as /tmp."""
         return self.folder / "tmp"
 
-    def note_cgroups(self, folders: tuple[Path, ...]) -> None:
+    @property
+    def etc(self) -> Path:
+        """What is seen in /etc beside the loader's own files."""
+        return self.folder / "etc"
+
+    @contextmanager
+    def seccomp(self) -> Iterator[int]:
+        """Open the filter of system calls, for bubblewrap to read."""
+        descriptor = os.open(self.folder / _SECCOMP, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def reopen(self) -> None:
+        """Undo what an agent may have done to the modes of its two folders."""
+        self.workspace.chmod(0o755)
+        self.tmp.chmod(0o755)
+
+    def note_cgroups(self, folders: Iterable[Path]) -> None:
         """Write down what else must be removed with this room."""
         text = "".join(f"{folder}\n" for folder in folders)
         (self.folder / _CGROUPS).write_text(text)
@@ -57,6 +84,7 @@ def make_room(rooms: Path) -> Room:
     room = Room(folder, lock)
     room.workspace.mkdir(mode=0o755)
     room.tmp.mkdir(mode=0o755)
+    (folder / _SECCOMP).write_bytes(seccomp_filter(machine()))
     return room
 
 
@@ -111,7 +139,9 @@ def _remove(folder: Path) -> None:
         # An agent may have closed its own folders to us; nothing runs in them now.
         subprocess.run(
             ["/bin/chmod", "-R", "u+rwX", "--", str(folder)],
-            check=False, env={}, capture_output=True,
+            check=False,
+            env={},
+            capture_output=True,
         )
         _rm(folder)
 

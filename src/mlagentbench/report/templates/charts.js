@@ -2,7 +2,9 @@
 (() => {
   const data = JSON.parse(document.getElementById("chart-data").textContent);
   const symbols = ["circle", "square", "diamond", "triangle-up", "pentagon", "star"];
-  const config = { displayModeBar: false, responsive: true };
+  const config = { displayModeBar: false };
+  let drawnAt = 0;
+  // Improvements beyond these are held at the edge, where their marks become arrows.
   const LOWEST = -1;
   const HIGHEST = 3;
 
@@ -18,7 +20,13 @@
     return getComputedStyle(probe).color;
   }
   const agentColour = (agent) => colour(`agent-${agent % 6}`);
-  const narrow = (element) => element.clientWidth < 520;
+  // Print has no width to ask for: A4 and Letter, less their margins, hold this much.
+  const PRINTED = 660;
+  const printing = () => document.documentElement.classList.contains("printing");
+  const width = (element) => {
+    if (!printing()) return element.clientWidth;
+    return element.closest(".multiples") ? PRINTED / 2 - 20 : PRINTED;
+  };
 
   function layout(extra) {
     const axis = {
@@ -76,13 +84,13 @@
 
   function drawImprovement(element) {
     const range = improvementRange();
-    const names = narrow(element) ? data.tasks.map((t) => t.split("@")[0]) : data.tasks;
+    const names = width(element) < 520 ? data.tasks.map((t) => t.split("@")[0]) : data.tasks;
     const row = Math.max(34, 18 * data.agents.length + 14);
     const line = (x, style) => ({
-      type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1, layer: "below", line: style,
+      type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1, line: style,
     });
     Plotly.react(element, improvementTraces(range), layout({
-      height: 72 + row * data.tasks.length, barmode: "overlay",
+      width: width(element), height: 72 + row * data.tasks.length, barmode: "overlay",
       margin: { l: 8, r: 16, t: 24, b: 32 },
       xaxis: { range, tickformat: "+.0%", side: "bottom" },
       yaxis: {
@@ -124,10 +132,10 @@
   function drawValidation(element) {
     const task = data.validation[element.dataset.validation];
     const lines = [
-      [task.starter, task.starter_text, "muted"], [task.bar, task.bar_text, "accent"],
+      [task.starter, "starter", "muted"], [task.bar, "success", "accent"],
     ].filter(([value]) => value !== null);
     Plotly.react(element, curveTraces(task), layout({
-      height: 230,
+      width: width(element), height: 220, margin: { l: 8, r: 56, t: 8, b: 32 },
       xaxis: { title: { text: "step", standoff: 4 }, rangemode: "tozero", showgrid: false },
       yaxis: { range: task.span, nticks: 5 },
       shapes: lines.map(([y, , name]) => ({
@@ -135,21 +143,26 @@
         line: { width: 1.5, dash: name === "muted" ? "dot" : "dash", color: colour(name) },
       })),
       annotations: lines.map(([y, text, name]) => ({
-        xref: "paper", x: 1, xanchor: "right", y, yanchor: "bottom", text: plain(text),
+        xref: "paper", x: 1, xanchor: "left", xshift: 4, y, yanchor: "middle", text,
         showarrow: false, font: { size: 11, color: colour(name) },
       })),
     }), config);
   }
 
   function drawAll() {
-    document.querySelectorAll(".key").forEach((key) => {
-      key.style.background = agentColour(Number(key.dataset.agent));
-    });
+    drawnAt = innerWidth;
     document.querySelectorAll("#improvement").forEach(drawImprovement);
     document.querySelectorAll("[data-validation]").forEach(drawValidation);
   }
 
+  function print(begins) {
+    document.documentElement.classList.toggle("printing", begins);
+    drawAll();
+  }
+
   document.addEventListener("themechange", drawAll);
-  addEventListener("beforeprint", drawAll);
-  addEventListener("afterprint", drawAll);
+  // Phones resize in height with every scroll.
+  addEventListener("resize", () => { if (innerWidth !== drawnAt) drawAll(); });
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
 })();

@@ -1,0 +1,55 @@
+# Every target sets up what it needs by itself and does nothing the second time.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: help install demo test check bench redteam clean
+.DEFAULT_GOAL := help
+
+help:  ## Show this list.
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+install: .venv/.runtime bwrap  ## Set up the benchmark and its sandbox.
+	@$(BIN)/mlab prepare house-price
+
+demo: .venv/.runtime bwrap  ## An agent without a language model improves a real task.
+	@$(BIN)/mlab run house-price --agent tuner --max-steps 40 --yes --open
+
+test: .venv/.dev bwrap chromium  ## Run the tests.
+	@$(BIN)/mlab prepare --all
+	@$(BIN)/python -m pytest
+
+check: .venv/.dev  ## Style, types and the direction of imports.
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: .venv/.dev bwrap  ## Performance, each a ratio against a peer in the same run.
+	@$(BIN)/mlab prepare house-price
+	@$(BIN)/python benchmarks/all.py
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || { echo "Python 3.11 or newer is needed; say which with: make PYTHON=python3.12" >&2; exit 3; }
+	@echo "setting up .venv (about a minute)"
+	@$(PYTHON) -m venv .venv
+
+.venv/.runtime: pyproject.toml constraints.txt | .venv/bin/python
+	@$(PIP) --upgrade pip
+	@$(PIP) -e .
+	@touch $@
+
+.venv/.dev: .venv/.runtime
+	@$(PIP) -e '.[dev]'
+	@touch $@
+
+.PHONY: bwrap chromium
+bwrap:
+	@tools/need.sh bwrap bubblewrap
+
+chromium:
+	@tools/need.sh chromium chromium
+
+clean:  ## Remove the virtual environment; the data cache and runs/ stay.
+	rm -rf .venv

@@ -1,0 +1,1 @@
+"""The commands, one file each; every file has one `command`."""

@@ -1,0 +1,20 @@
+"""`mlab agents`: who can be sent to work."""
+
+import click
+
+from mlagentbench.agents.table import AGENTS
+from mlagentbench.cli.console import print_json, print_table
+
+
+@click.command("agents")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(*, as_json: bool) -> None:
+    """List every agent and whether it needs a model."""
+    if as_json:
+        print_json([entry.model_dump() for entry in AGENTS.values()])
+        return
+    rows = [
+        [entry.name, "yes" if entry.needs_model else "no", entry.summary]
+        for entry in AGENTS.values()
+    ]
+    print_table(["agent", "needs a model", "what it does"], rows)

@@ -1,0 +1,66 @@
+"""`mlab check`: is a task sound?"""
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mlagentbench.cli.arguments import chosen_tasks, task_arguments
+from mlagentbench.cli.console import err, print_json
+
+if TYPE_CHECKING:
+    from mlagentbench.core.task import Task
+    from mlagentbench.tasks.check import Finding
+
+
+@click.command("check")
+@task_arguments
+@click.option("--edition", default="mini", show_default=True, envvar="MLAB_EDITION")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(*, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool) -> int:
+    """Say whether TASKS are sound, and why not; exit 1 where not."""
+    findings = {
+        task.name: _findings(task)
+        for task in chosen_tasks(tasks, edition=edition, every=every)
+    }
+    if as_json:
+        print_json(
+            {
+                name: [finding.model_dump() for finding in found]
+                for name, found in findings.items()
+            }
+        )
+    else:
+        for name, found in findings.items():
+            _print(name, found)
+    sound = all(finding.ok for found in findings.values() for finding in found)
+    return 0 if sound else 1
+
+
+def _findings(task: "Task") -> "tuple[Finding, ...]":
+    from mlagentbench.cli.live import LiveLines
+    from mlagentbench.cli.progress import Bar
+    from mlagentbench.run.bench import RealBench
+    from mlagentbench.run.places import default_cache
+    from mlagentbench.run.preparing import make_ready
+    from mlagentbench.tasks.check import check, write_checks
+
+    cache = default_cache()
+    with Bar() as bar:
+        ready = make_ready(task, cache, bar)
+    with LiveLines() as lines, tempfile.TemporaryDirectory(prefix="mlab-check-") as tmp:
+        bench = RealBench(cache, lines)
+        found = check(task, ready.prepared, bench, scratch=Path(tmp))
+    if all(finding.ok for finding in found):
+        write_checks(task, found)
+    return found
+
+
+def _print(name: str, findings: "tuple[Finding, ...]") -> None:
+    for finding in findings:
+        mark = "ok    " if finding.ok else "FAILED"
+        click.echo(f"{name}  {mark}  {finding.check}: {finding.detail}")
+    failed = sum(not finding.ok for finding in findings)
+    if failed:
+        err().print(f"{name}: {failed} of {len(findings)} checks failed")

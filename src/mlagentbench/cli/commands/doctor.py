@@ -1,0 +1,22 @@
+"""`mlab doctor`: what can this machine do, and how to fix what it cannot?"""
+
+import click
+
+from mlagentbench.cli.console import print_json, print_table
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(*, as_json: bool) -> int:
+    """Say what this machine can do: sandbox, limits, cores, memory, disk, keys."""
+    from mlagentbench.run.machine import examine
+    from mlagentbench.run.places import default_cache
+
+    facts = examine(default_cache())
+    if as_json:
+        print_json([fact.model_dump() for fact in facts])
+    else:
+        marks = {True: "ok", False: "FIX", None: ""}
+        rows = [[fact.name, marks[fact.ok], fact.value] for fact in facts]
+        print_table(["what", "", "found"], rows)
+    return 3 if any(fact.ok is False for fact in facts) else 0

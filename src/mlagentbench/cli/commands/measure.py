@@ -1,0 +1,50 @@
+"""`mlab measure`: what do starter and reference really score?"""
+
+import click
+
+from mlagentbench.cli.arguments import chosen_tasks, task_arguments
+from mlagentbench.cli.console import print_json, print_table
+from mlagentbench.cli.run_options import refuse_too_many
+
+
+@click.command("measure")
+@task_arguments
+@click.option("--edition", default="mini", show_default=True, envvar="MLAB_EDITION")
+@click.option("--runs", default=8, show_default=True, type=click.IntRange(2))
+@click.option("--parallel", default=1, show_default=True, type=click.IntRange(1))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    *,
+    tasks: tuple[str, ...],
+    every: bool,
+    edition: str,
+    runs: int,
+    parallel: int,
+    as_json: bool,
+) -> None:
+    """Run starter and reference of TASKS and write their scores to measured.json."""
+    from mlagentbench.cli.live import LiveLines
+    from mlagentbench.run.bench import RealBench, measure
+    from mlagentbench.run.places import default_cache
+    from mlagentbench.tasks.measured import write_measured
+
+    refuse_too_many(parallel)
+    found = {}
+    for task in chosen_tasks(tasks, edition=edition, every=every):
+        with LiveLines() as lines:
+            bench = RealBench(default_cache(), lines)
+            found[task.name] = measure(task, bench, runs=runs, parallel=parallel)
+        write_measured(task.folder, task.edition, found[task.name])
+    if as_json:
+        documents = {name: one.model_dump(mode="json") for name, one in found.items()}
+        print_json(documents)
+        return
+    rows = [
+        [name, solution, f"{baseline.mean:.6g}", f"{baseline.sd:.3g}", str(baseline.n)]
+        for name, one in found.items()
+        for solution, baseline in (
+            ("starter", one.starter),
+            ("reference", one.reference),
+        )
+    ]
+    print_table(["task", "solution", "mean", "sd", "n"], rows)

@@ -1,0 +1,30 @@
+"""`mlab prepare`: fetch and build what tasks need, once."""
+
+import click
+
+from mlagentbench.cli.arguments import chosen_tasks, task_arguments
+from mlagentbench.cli.console import print_json
+
+
+@click.command("prepare")
+@task_arguments
+@click.option("--edition", default="mini", show_default=True, envvar="MLAB_EDITION")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(
+    *, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool
+) -> None:
+    """Fetch or build the data of TASKS into the cache, once."""
+    from mlagentbench.cli.progress import Bar
+    from mlagentbench.run.places import default_cache
+    from mlagentbench.run.preparing import make_ready
+
+    made = {}
+    with Bar() as bar:
+        for task in chosen_tasks(tasks, edition=edition, every=every):
+            ready = make_ready(task, default_cache(), bar)
+            made[task.name] = str(ready.prepared.public.parent)
+    if as_json:
+        print_json(made)
+        return
+    for name, folder in made.items():
+        click.echo(f"{name} is ready in {folder}")

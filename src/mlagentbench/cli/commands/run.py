@@ -1,0 +1,76 @@
+"""`mlab run`: send an agent to work, judge what it did, write the report."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import click
+
+from mlagentbench.cli.arguments import chosen_names, task_arguments
+from mlagentbench.cli.run_options import run_options
+
+if TYPE_CHECKING:
+    from mlagentbench.run.experiment import Experiment
+    from mlagentbench.run.plan import Plan
+
+
+class Flags(TypedDict):
+    """What `mlab run` was given."""
+
+    tasks: tuple[str, ...]
+    every: bool
+    agent: str
+    edition: str
+    runs: int
+    seed: int
+    max_steps: int | None
+    max_minutes: float | None
+    parallel: int
+    sandbox: str
+    out: Path
+    settings: tuple[str, ...]
+    yes: bool
+    open_report: bool
+    as_json: bool
+
+
+@click.command("run")
+@task_arguments
+@run_options
+def command(**flags: Unpack[Flags]) -> int:
+    """Run an agent on TASKS, judge what it submits and write a report."""
+    from mlagentbench.cli.estimate import agreed
+    from mlagentbench.cli.outcome import print_outcome, save_report
+
+    plan = _plan(flags)
+    if not agreed(plan, without_asking=flags["yes"]):
+        return 1
+    experiment = _carry_out(plan)
+    report = save_report(experiment, open_it=flags["open_report"])
+    return print_outcome(experiment, report, as_json=flags["as_json"])
+
+
+def _plan(flags: Flags) -> "Plan":
+    from mlagentbench.cli.run_options import read_settings, refuse_too_many
+    from mlagentbench.run.plan import BudgetOverride, Plan
+
+    refuse_too_many(flags["parallel"])
+    first = flags["seed"]
+    return Plan(
+        tasks=chosen_names(flags["tasks"], every=flags["every"]),
+        agent=flags["agent"],
+        settings=read_settings(flags["settings"]),
+        edition=flags["edition"],
+        seeds=tuple(range(first, first + flags["runs"])),
+        budget=BudgetOverride(steps=flags["max_steps"], minutes=flags["max_minutes"]),
+        parallel=flags["parallel"],
+        out=flags["out"],
+    )
+
+
+def _carry_out(plan: "Plan") -> "Experiment":
+    from mlagentbench.cli.live import LiveLines
+    from mlagentbench.cli.progress import Bar
+    from mlagentbench.run.pipeline import run
+
+    with Bar() as bar, LiveLines() as lines:
+        return run(plan, progress=bar, audience=lines)

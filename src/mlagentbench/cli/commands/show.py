@@ -1,0 +1,67 @@
+"""`mlab show`: a run's steps in the terminal."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from mlagentbench.cli.console import out, print_json, print_table
+
+if TYPE_CHECKING:
+    from mlagentbench.core.trace import Step, Trace
+
+
+@click.command("show")
+@click.argument("experiment", metavar="EXP[:NAME]")
+@click.option("--step", type=click.IntRange(1), help="Show one step whole.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(*, experiment: str, step: int | None, as_json: bool) -> None:
+    """Show what an agent did, step by step."""
+    from mlagentbench.cli.selection import select_runs
+    from mlagentbench.run.tracefile import read_trace
+
+    found, runs = select_runs(experiment)
+    traces = [read_trace(found.trace(run), str(run)) for run in runs]
+    if as_json:
+        print_json([trace.model_dump(mode="json") for trace in traces])
+        return
+    for trace in traces:
+        if step is None:
+            _print_trace(trace)
+        else:
+            _print_step(trace, step)
+
+
+def _print_trace(trace: "Trace") -> None:
+    click.echo(trace.run)
+    rows = [_row(step) for step in trace.steps]
+    print_table(["step", "action", "input", "ok", "validation", "seconds"], rows)
+    click.echo(f"ending: {trace.end.ending if trace.end else 'not finished'}")
+
+
+def _row(step: "Step") -> list[str]:
+    given = " ".join(ascii(value)[1:-1] for value in step.input.values())
+    seconds = step.seconds.model + step.seconds.execute + step.seconds.harness
+    return [
+        str(step.step),
+        step.action,
+        given if len(given) <= 40 else given[:37] + "...",
+        "yes" if step.ok else "no",
+        f"{step.validation.value:.6g}" if step.validation else "",
+        f"{seconds:.1f}",
+    ]
+
+
+def _print_step(trace: "Trace", number: int) -> None:
+    from mlagentbench.core.errors import UsageError
+    from mlagentbench.report.plain import harmless
+
+    step = next((step for step in trace.steps if step.step == number), None)
+    if step is None:
+        last = len(trace.steps)
+        raise UsageError(f"{trace.run} has no step {number}; its last is {last}")
+    console = out()
+    console.rule(f"{trace.run}, step {number}: {step.action}")
+    for name, value in step.input.items():
+        console.print(f"{name}:\n{harmless(str(value))}", markup=False)
+    console.rule("observation")
+    console.print(harmless(step.observation), markup=False)

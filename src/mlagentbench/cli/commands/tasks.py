@@ -1,0 +1,66 @@
+"""`mlab tasks`: every task at a glance."""
+
+import click
+
+from mlagentbench.cli.console import print_json, print_table
+from mlagentbench.core.score import success_bar
+from mlagentbench.core.task import Task
+from mlagentbench.tasks.catalogue import load_task, task_ids
+
+_COLUMNS = ["task", "category", "metric", "better", "data", "MB", "starter", "bar"]
+
+
+@click.command("tasks")
+@click.option("--edition", default="mini", show_default=True, envvar="MLAB_EDITION")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(*, edition: str, as_json: bool) -> None:
+    """List every task: metric, data, starter score and success bar."""
+    tasks = [load_task(task_id, edition=edition) for task_id in task_ids()]
+    if as_json:
+        print_json([_document(task) for task in tasks])
+        return
+    print_table(_COLUMNS, [_row(task) for task in tasks])
+
+
+def _row(task: Task) -> list[str]:
+    starter, bar = _scores(task)
+    return [
+        task.id,
+        task.category,
+        task.metric,
+        task.direction,
+        task.data.data,
+        f"{task.data.size_mb:g}",
+        "not measured" if starter is None else f"{starter:.6g}",
+        "-" if bar is None else f"{bar:.6g}",
+    ]
+
+
+def _document(task: Task) -> dict[str, object]:
+    starter, bar = _scores(task)
+    return {
+        "id": task.id,
+        "version": task.version,
+        "title": task.title,
+        "category": task.category,
+        "modality": task.modality,
+        "metric": task.metric,
+        "direction": task.direction,
+        "unit": task.unit,
+        "edition": task.edition,
+        "data": task.data.data,
+        "summary": task.data.summary,
+        "size_mb": task.data.size_mb,
+        "memory_gb": task.data.memory_gb,
+        "minutes": task.budget.minutes,
+        "agent_env": task.agent_env,
+        "starter": starter,
+        "success_bar": bar,
+    }
+
+
+def _scores(task: Task) -> tuple[float | None, float | None]:
+    if task.measured is None:
+        return None, None
+    starter = task.measured.starter.mean
+    return starter, success_bar(starter, task.direction)

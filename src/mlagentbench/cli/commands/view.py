@@ -1,0 +1,21 @@
+"""`mlab view`: Inspect's own viewer on the logs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+from mlagentbench.core.errors import UsageError
+
+
+@click.command("view")
+@click.argument("folder", default=Path("runs"), metavar="[DIR]", type=Path)
+@click.option("--port", default=7575, show_default=True, type=int)
+def command(*, folder: Path, port: int) -> int:
+    """Open Inspect's viewer on the logs of an experiment or of all in DIR."""
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}; `mlab run` makes one")
+    viewer = [sys.executable, "-m", "inspect_ai", "view", "start"]
+    where = ["--log-dir", str(folder), "--host", "127.0.0.1", "--port", str(port)]
+    return subprocess.call([*viewer, *where])

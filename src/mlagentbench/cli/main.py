@@ -1,0 +1,81 @@
+"""`mlab`: finds the command, runs it, and turns errors into one sentence."""
+
+import importlib
+import sys
+import traceback
+
+import click
+
+from mlagentbench import __version__
+from mlagentbench.core.errors import BenchError, MachineError, UsageError
+
+COMMANDS = (
+    "tasks",
+    "agents",
+    "doctor",
+    "prepare",
+    "check",
+    "measure",
+    "run",
+    "score",
+    "show",
+    "report",
+    "view",
+)
+"""In the order a newcomer needs them."""
+
+
+class LazyGroup(click.Group):
+    """Imports a command's file only when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
+        """Name every command."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"mlagentbench.cli.commands.{cmd_name}")
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="mlab")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def mlab(*, debug: bool) -> None:
+    """Can an AI agent do machine-learning research? Run one and see.
+
+    Start with `mlab run house-price`: it needs no model and no key.
+    """
+    del debug  # Taken from the arguments by `main`, wherever it stands.
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command and exit with the code the contract gives it."""
+    given = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in given
+    words = [word for word in given if word != "--debug"]
+    try:
+        code = mlab.main(words, prog_name="mlab", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("mlab: interrupted", err=True)
+        sys.exit(1)
+    except BenchError as error:
+        if debug:
+            traceback.print_exception(error)
+        click.echo(f"mlab: {error}", err=True)
+        sys.exit(exit_code(error))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def exit_code(error: BenchError) -> int:
+    """Return 2 for a wrong command, 3 for a machine that cannot, else 1."""
+    if isinstance(error, UsageError):
+        return 2
+    return 3 if isinstance(error, MachineError) else 1

@@ -1,0 +1,49 @@
+"""What a command says when an experiment is over."""
+
+import webbrowser
+from pathlib import Path
+
+import click
+
+from mlagentbench.cli.console import err, print_json
+from mlagentbench.cli.reporting import view_of
+from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.report.page import write_report
+from mlagentbench.report.text import summary_lines
+from mlagentbench.run.experiment import Experiment
+
+
+def save_report(experiment: Experiment, *, open_it: bool) -> Path:
+    """Write the experiment's report, and show it where that was asked for."""
+    write_report(view_of([experiment]), experiment.report)
+    # Without a browser this says so by returning False; the path is printed anyway.
+    if open_it and not webbrowser.open(experiment.report.absolute().as_uri()):
+        err().print("no browser could be opened; open the report yourself")
+    return experiment.report
+
+
+def print_outcome(experiment: Experiment, report: Path, *, as_json: bool) -> int:
+    """Print what came out; return the exit code it amounts to."""
+    cards, warnings = experiment.scorecards()
+    final = last_attempts(cards)
+    for warning in warnings:
+        err().print(warning, markup=False)
+    if as_json:
+        documents = [card.model_dump(mode="json") for card in cards]
+        print_json({"experiment": str(experiment.folder), "scorecards": documents})
+    else:
+        _print_cards(experiment, final)
+        click.echo(f"report: {report}")
+    return 0 if all(card.ending.counts for card in final) else 1
+
+
+def last_attempts(cards: list[Scorecard]) -> list[Scorecard]:
+    """Return one scorecard per run: a repeated run speaks through its last."""
+    return list({card.run: card for card in cards}.values())
+
+
+def _print_cards(experiment: Experiment, cards: list[Scorecard]) -> None:
+    view = view_of([experiment])
+    for card in cards:
+        for line in summary_lines(card, view.facts(card)):
+            click.echo(line)

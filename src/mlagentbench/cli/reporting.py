@@ -1,0 +1,63 @@
+"""An experiment's folder put together as what the report shows."""
+
+from mlagentbench.core.errors import BenchError
+from mlagentbench.core.scorecard import RunId, Scorecard
+from mlagentbench.core.trace import Trace
+from mlagentbench.report.view import ExperimentView, TaskFacts, task_facts
+from mlagentbench.run.experiment import Experiment
+from mlagentbench.run.rescoring import same_task
+from mlagentbench.run.tracefile import read_trace
+
+
+def view_of(experiments: list[Experiment]) -> ExperimentView:
+    """Read experiments back; what cannot be read becomes a note, not a gap."""
+    notes: list[str] = []
+    cards: list[Scorecard] = []
+    traces: list[Trace] = []
+    facts: dict[str, TaskFacts] = {}
+    packages: dict[str, str] = {}
+    for experiment in experiments:
+        found, warnings = experiment.scorecards()
+        cards += found
+        notes += warnings
+        facts |= _facts(experiment, notes)
+        packages |= experiment.asked.packages
+        traces += _traces(experiment, notes)
+    return ExperimentView(
+        title=", ".join(experiment.folder.name for experiment in experiments),
+        created=max((card.created for card in cards), default=""),
+        cards=tuple(cards),
+        tasks=tuple(facts.values()),
+        traces=tuple(traces),
+        packages=packages,
+        notes=tuple(notes),
+    )
+
+
+def _facts(experiment: Experiment, notes: list[str]) -> dict[str, TaskFacts]:
+    facts: dict[str, TaskFacts] = {}
+    for asked in experiment.asked.tasks:
+        try:
+            task = same_task(asked)
+        except BenchError as error:
+            notes.append(f"{experiment.folder.name}: {error}")
+        else:
+            facts[task.name] = task_facts(task)
+    return facts
+
+
+def _traces(experiment: Experiment, notes: list[str]) -> list[Trace]:
+    traces: list[Trace] = []
+    for run in experiment.runs():
+        trace = _trace(experiment, run, notes)
+        if trace is not None and trace.steps:
+            traces.append(trace)
+    return traces
+
+
+def _trace(experiment: Experiment, run: RunId, notes: list[str]) -> Trace | None:
+    try:
+        return read_trace(experiment.trace(run), str(run))
+    except BenchError as error:
+        notes.append(str(error))
+        return None

@@ -1,0 +1,184 @@
+"""The environment that agents' code runs in, built once from a committed lock.
+
+It is a virtual environment in the cache, never the harness's own, and read-only in
+every sandbox. It appears under its name only when it is complete, so that a build that
+was killed leaves nothing that could be taken for one.
+"""
+
+import fcntl
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from mlagentbench.core.errors import MachineError
+from mlagentbench.core.record import Record
+from mlagentbench.environment.sandbox.furnishing import AGENT_ENV
+
+Variant = Literal["base", "torch"]
+Say = Callable[[str], None]
+
+_PYTHON = "bin/python"
+_UMASK = 0o022
+
+
+class AgentEnv(Record):
+    """An environment that is built and ready."""
+
+    path: Path
+    digest: str
+    """Of the lock and the interpreter it was built for."""
+    packages: tuple[str, ...]
+    """What is installed, as `name==version`."""
+
+
+def find_agent_env(cache: Path, variant: Variant) -> AgentEnv | None:
+    """Return the environment if it is there; build nothing."""
+    digest = _digest(variant)
+    path = _home(cache) / f"{variant}-{digest[:12]}"
+    if not (path / _PYTHON).is_file():
+        return None
+    return AgentEnv(path=path, digest=digest, packages=_installed(path))
+
+
+def ensure_agent_env(cache: Path, variant: Variant, *, progress: Say) -> AgentEnv:
+    """Return the environment, built first if need be; `progress` is told how it goes."""
+    if found := find_agent_env(cache, variant):
+        return found
+    _home(cache).mkdir(parents=True, exist_ok=True)
+    with _alone(_home(cache) / f".{variant}.lock"):
+        if found := find_agent_env(cache, variant):
+            return found
+        _build(cache, variant, progress)
+    if found := find_agent_env(cache, variant):
+        return found
+    raise MachineError(f"the agents' environment in {_home(cache)} is not usable")
+
+
+def _build(cache: Path, variant: Variant, progress: Say) -> None:
+    home = _home(cache)
+    unfinished = f".{variant}-unfinished-"
+    for leftover in home.glob(f"{unfinished}*"):
+        shutil.rmtree(leftover)
+    folder = Path(tempfile.mkdtemp(prefix=unfinished, dir=home))
+    folder.chmod(0o755)
+    progress(f"building the agents' {variant} environment")
+    _make_venv(folder)
+    _install(folder, _lock(variant), progress)
+    progress("compiling the installed packages")
+    _compile(folder)
+    _point_scripts_inside(folder)
+    target = home / f"{variant}-{_digest(variant)[:12]}"
+    if target.exists():
+        shutil.rmtree(target)
+    folder.rename(target)
+
+
+def _make_venv(folder: Path) -> None:
+    # By its real path: that is the one the sandbox shows.
+    base = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
+    command = [str(base), "-m", "venv", "--without-pip", str(folder)]
+    made = subprocess.run(
+        command, check=False, capture_output=True, text=True, umask=_UMASK
+    )
+    if made.returncode != 0:
+        raise MachineError(
+            f"{base} cannot make a virtual environment; install its venv module "
+            f"(on Debian and Ubuntu: apt install python3-venv)"
+        )
+
+
+def _install(folder: Path, lock: str, progress: Say) -> None:
+    listed = folder / "lock.txt"
+    listed.write_text(lock)
+    command = [
+        *(sys.executable, "-m", "pip", "--python", str(folder / _PYTHON), "install"),
+        *("--no-deps", "--no-compile", "--only-binary=:all:", "--no-input"),
+        *("--progress-bar=off", "--disable-pip-version-check", "-r", str(listed)),
+    ]
+    said: list[str] = []
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        umask=_UMASK,
+    ) as pip:
+        for line in pip.stdout or ():
+            said.append(line)
+            if line.startswith("Collecting "):
+                progress(f"fetching {line.split()[1]}")
+    if pip.returncode != 0:
+        raise MachineError(_why_pip_failed(said))
+
+
+def _why_pip_failed(said: list[str]) -> str:
+    missing = re.compile(
+        r"No matching distribution found for (\S+)|No module named pip"
+    )
+    found = next(filter(None, map(missing.search, said)), None)
+    if found is None:
+        errors = [line.strip() for line in said if line.startswith("ERROR")]
+        return f"pip could not build the agents' environment: {' '.join(errors)[:500]}"
+    if found[1] is None:
+        return f"{sys.executable} has no pip; run `{sys.executable} -m ensurepip`"
+    return (
+        f"pip could not fetch {found[1]} for the agents' environment; check the network "
+        f"and pip's index settings (`pip config list`), then run this again"
+    )
+
+
+def _compile(folder: Path) -> None:
+    # Tracebacks name files as the sandbox sees them, not as they lie in the cache.
+    names = ["-s", str(folder), "-p", AGENT_ENV]
+    command = [str(folder / _PYTHON), "-m", "compileall", "-q", "-j", "0", *names]
+    # Some packages ship files that do not compile; nothing imports those.
+    subprocess.run(
+        [*command, str(folder / "lib")], check=False, capture_output=True, umask=_UMASK
+    )
+
+
+def _point_scripts_inside(folder: Path) -> None:
+    for script in (folder / "bin").iterdir():
+        if script.is_file() and not script.is_symlink():
+            text = script.read_bytes()
+            script.write_bytes(text.replace(os.fsencode(folder), AGENT_ENV.encode()))
+
+
+def _installed(path: Path) -> tuple[str, ...]:
+    folders = path.glob("lib/python*/site-packages/*.dist-info")
+    pairs = (
+        folder.name.removesuffix(".dist-info").rpartition("-") for folder in folders
+    )
+    return tuple(sorted(f"{name}=={version}" for name, _, version in pairs))
+
+
+def _home(cache: Path) -> Path:
+    return cache / "agent-env"
+
+
+def _lock(variant: Variant) -> str:
+    return (files("mlagentbench.environment") / "locks" / f"{variant}.txt").read_text()
+
+
+def _digest(variant: Variant) -> str:
+    interpreter = f"{sys.implementation.cache_tag} {platform.python_version()}"
+    described = f"{_lock(variant)}\n{interpreter} {platform.machine()}\n"
+    return hashlib.sha256(described.encode()).hexdigest()
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield

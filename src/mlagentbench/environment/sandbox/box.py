@@ -1,0 +1,207 @@
+"""The sandbox itself: a room in which commands run and files are read and written.
+
+Every command gets a bubblewrap of its own and nothing outlives it; what lasts is the
+room's folder with the workspace and /tmp. Inspect is not needed here, so that the
+grading sandbox is the same thing.
+"""
+
+import errno
+import itertools
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from mlagentbench.core.errors import SandboxError
+from mlagentbench.core.limits import Limits
+from mlagentbench.environment.sandbox.cgroups import Cgroup, make_cgroup
+from mlagentbench.environment.sandbox.command import (
+    Launch,
+    as_root,
+    placed,
+    uid_inside,
+)
+from mlagentbench.environment.sandbox.execution import Execution
+from mlagentbench.environment.sandbox.furnishing import (
+    WORKSPACE,
+    Furnishing,
+    Mount,
+    checked_variables,
+)
+from mlagentbench.environment.sandbox.hierarchy import Hierarchy, find_hierarchy
+from mlagentbench.environment.sandbox.inforce import limits_in_force
+from mlagentbench.environment.sandbox.places import Places, absolute
+from mlagentbench.environment.sandbox.process import Process
+from mlagentbench.environment.sandbox.rooms import Room, make_room, sweep
+from mlagentbench.environment.sandbox.slots import Slot, take_slot
+from mlagentbench.environment.sandbox.staging import stage
+from mlagentbench.environment.sandbox.supervision import (
+    execution_of,
+    put_down,
+    supervise,
+)
+from mlagentbench.environment.sandbox.usage import memory_use
+from mlagentbench.environment.sandbox.view import file_tree
+from mlagentbench.environment.sandbox.watchdog import Watchdog
+
+__all__ = ["Box", "Execution", "Furnishing", "Mount", "open_box", "sweep"]
+
+_CANNOT_RUN = 126
+
+
+class Box:
+    """One sandbox, from `open_box` to `close`."""
+
+    def __init__(
+        self, room: Room, slot: Slot, furnishing: Furnishing, limits: Limits
+    ) -> None:
+        """Set the limits of a room that is staged; use `open_box`."""
+        self._room = room
+        self._slot = slot
+        self._limits = limits
+        hierarchy = find_hierarchy()
+        self.limits_in_force = limits_in_force(hierarchy)
+        self._group = None if hierarchy is None else _grouped(room, hierarchy, limits)
+        self._places = Places(furnishing, room, slot.uid if as_root() else None)
+        self._launch = Launch(
+            file_tree(furnishing, room, limits),
+            limits,
+            uid=slot.uid,
+            cores=slot.cores(limits.cpus),
+        )
+        self._watchdog = Watchdog((room.workspace, room.tmp), limits)
+        self._running: set[Process] = set()
+        self._numbers = itertools.count(1)
+
+    @property
+    def workspace(self) -> Path:
+        """The host folder that commands see as /workspace."""
+        return self._room.workspace
+
+    async def execute(
+        self,
+        command: Sequence[str],
+        *,
+        stdin: bytes | None = None,
+        cwd: str = WORKSPACE,
+        env: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> Execution:
+        """Run a command to its end; nothing that it started is left afterwards."""
+        words = placed(command, str(absolute(cwd)), checked_variables(env or {}))
+        with self._group_of_its_own() as group:
+            try:
+                process = self._start(words, stdin, group)
+            except (OSError, ValueError) as error:
+                return _not_started(error)
+            self._running.add(process)
+            try:
+                return await self._see_through(process, group, timeout)
+            finally:
+                self._running.discard(process)
+                put_down(process)
+
+    def _start(
+        self, words: list[str], stdin: bytes | None, group: Cgroup | None
+    ) -> Process:
+        self._room.reopen()
+        doors = () if group is None else group.doors
+        with self._room.seccomp() as seccomp:
+            return Process(
+                lambda status: self._launch.arguments(
+                    words, doors=doors, seccomp=seccomp, status=status
+                ),
+                stdin=stdin,
+                keep=self._limits.output_kb * 1024,
+                seccomp=seccomp,
+            )
+
+    async def _see_through(
+        self, process: Process, group: Cgroup | None, timeout: float | None
+    ) -> Execution:
+        def out_of_memory() -> bool:
+            if group is not None and group.limits_memory:
+                return group.out_of_memory()
+            return memory_use(process.pid) > self._limits.memory_mb * 2**20
+
+        watch = self._watchdog.watch(out_of_memory)
+        killed = await supervise(process, watch, timeout)
+        if killed is None and group is not None and group.out_of_memory():
+            killed = "memory"
+        if killed == "disk":
+            self._watchdog.after_disk_kill()
+        return execution_of(process, killed)
+
+    @contextmanager
+    def _group_of_its_own(self) -> Iterator[Cgroup | None]:
+        if self._group is None:
+            yield None
+            return
+        group = self._group.child(str(next(self._numbers)))
+        try:
+            yield group
+        finally:
+            group.remove()
+
+    def read(self, path: str, *, limit: int) -> bytes:
+        """Return a file's contents; `OSError` with EFBIG if it is over `limit`."""
+        return self._places.read(path, limit=limit)
+
+    def write(self, path: str, contents: bytes) -> None:
+        """Replace a file's contents; make it, and folders on the way, if need be."""
+        if len(contents) > self._limits.file_mb * 2**20:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
+        self._places.write(path, contents)
+
+    def stat(self, path: str) -> os.stat_result:
+        """Return what is known of a file or folder; links are not followed."""
+        return self._places.stat(path)
+
+    def names(self, path: str) -> list[str]:
+        """Return the names in a folder, sorted."""
+        return self._places.names(path)
+
+    def reaches(self, path: str) -> bool:
+        """Whether `read` and `write` know the path: workspace, /tmp and mounts."""
+        return self._places.knows(path)
+
+    def close(self) -> None:
+        """Kill what still runs and remove the room; again is harmless."""
+        for process in tuple(self._running):
+            process.kill()
+        if self._group is not None:
+            self._group.remove()
+        self._room.remove()
+        self._slot.release()
+
+
+def open_box(rooms: Path, furnishing: Furnishing, limits: Limits) -> Box:
+    """Make a sandbox in a new folder under `rooms`; sweep what the dead left there."""
+    sweep(rooms)
+    slot = take_slot()
+    try:
+        room = make_room(rooms)
+        try:
+            stage(furnishing, room, uid_inside(slot.uid))
+            return Box(room, slot, furnishing, limits)
+        except BaseException:
+            room.remove()
+            raise
+    except BaseException:
+        slot.release()
+        raise
+
+
+def _grouped(room: Room, hierarchy: Hierarchy, limits: Limits) -> Cgroup:
+    # Noted first, so that a sweep finds the groups even if we die at once.
+    room.note_cgroups({folder / room.name for folder in hierarchy.parents.values()})
+    return make_cgroup(hierarchy, room.name, limits)
+
+
+def _not_started(error: OSError | ValueError) -> Execution:
+    # An argument that is too long or holds a null byte is the caller's fault.
+    if isinstance(error, OSError) and error.errno != errno.E2BIG:
+        raise SandboxError(f"the sandbox could not be started: {error}") from error
+    return Execution(
+        returncode=_CANNOT_RUN, stdout=b"", stderr=f"{error}\n".encode(), seconds=0.0
+    )

@@ -1,0 +1,129 @@
+"""The command line that puts a command into a sandbox, layer by layer.
+
+From the outside in: join the control groups, pin the cores, bubblewrap with the file
+tree, resource limits, drop to the sandbox's user, change folder and variables, run.
+Nothing is ever interpolated: every value is an argument of its own.
+"""
+
+import os
+import resource
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from mlagentbench.core.errors import MachineError
+from mlagentbench.core.limits import Limits
+from mlagentbench.environment.sandbox.furnishing import WORKSPACE
+
+_SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin"
+_JOIN = (
+    'while [ "$1" != -- ]; do echo $$ > "$1" || exit 1; shift; done; shift; exec "$@"'
+)
+_UID_INSIDE = 1000
+
+
+def tool(name: str) -> str:
+    """Return the absolute path of a program of the system."""
+    found = shutil.which(name, path=_SYSTEM_PATH)
+    if found is None:
+        raise MachineError(f"{name} is not installed; install the package that has it")
+    return found
+
+
+def as_root() -> bool:
+    """Whether the host user is root, which decides how sandboxes are kept apart."""
+    return os.geteuid() == 0
+
+
+def uid_inside(slot_uid: int) -> int:
+    """Return the user id that commands see."""
+    return slot_uid if as_root() else _UID_INSIDE
+
+
+class Launch:
+    """The layers around every command of one sandbox."""
+
+    def __init__(
+        self, tree: Sequence[str], limits: Limits, *, uid: int, cores: Sequence[int]
+    ) -> None:
+        """Look up the programs once; `tree` is what `file_tree` returned."""
+        self._pinned = _pinned(cores)
+        self._isolated = [tool("bwrap"), *_namespaces(), *tree]
+        self._inside = [*_limited(limits), *_unprivileged(uid)]
+
+    def arguments(
+        self, words: Sequence[str], *, doors: Iterable[Path], seccomp: int, status: int
+    ) -> list[str]:
+        """Return the whole command line around `words`."""
+        return [
+            *_joining(doors),
+            *self._pinned,
+            *self._isolated,
+            *("--seccomp", str(seccomp), "--json-status-fd", str(status)),
+            *("--chdir", WORKSPACE, "--"),
+            *self._inside,
+            *words,
+        ]
+
+
+def placed(words: Sequence[str], cwd: str, variables: Mapping[str, str]) -> list[str]:
+    """Return `words` in another folder and with more variables."""
+    # Variables may steer the loader, so none may be set in a privileged layer.
+    if cwd == WORKSPACE and not variables:
+        return list(words)
+    settings = [f"{name}={value}" for name, value in variables.items()]
+    return [tool("env"), f"--chdir={cwd}", *settings, *words]
+
+
+def _joining(doors: Iterable[Path]) -> list[str]:
+    return ["/bin/sh", "-c", _JOIN, "sh", *map(str, doors), "--"]
+
+
+def _pinned(cores: Sequence[int]) -> list[str]:
+    return [tool("taskset"), "--cpu-list", ",".join(map(str, cores))]
+
+
+def _namespaces() -> list[str]:
+    common = ["--die-with-parent", "--new-session", "--hostname", "sandbox"]
+    return [*common, *(_ROOT_NAMESPACES if as_root() else _USER_NAMESPACES)]
+
+
+_ROOT_NAMESPACES = (
+    *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"),
+    "--unshare-cgroup-try",
+    # What setpriv needs in order to drop to the slot's user, and nothing more.
+    *("--cap-drop", "ALL", "--cap-add", "CAP_SETUID"),
+    *("--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"),
+)
+_USER_NAMESPACES = (
+    *("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
+    *("--uid", str(_UID_INSIDE), "--gid", str(_UID_INSIDE)),
+)
+
+
+def _limited(limits: Limits) -> list[str]:
+    # Set inside, where a user namespace counts processes for itself alone.
+    return [
+        tool("prlimit"),
+        _rlimit("core", resource.RLIMIT_CORE, 0),
+        _rlimit("fsize", resource.RLIMIT_FSIZE, limits.file_mb * 2**20),
+        _rlimit("nofile", resource.RLIMIT_NOFILE, limits.open_files),
+        _rlimit("nproc", resource.RLIMIT_NPROC, limits.processes),
+        "--",
+    ]
+
+
+def _rlimit(name: str, kind: int, wanted: int) -> str:
+    ceiling = resource.getrlimit(kind)[1]
+    value = wanted if ceiling == resource.RLIM_INFINITY else min(wanted, ceiling)
+    return f"--{name}={value}:{value}"
+
+
+def _unprivileged(uid: int) -> list[str]:
+    if not as_root():
+        return []
+    return [
+        tool("setpriv"),
+        *(f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs"),
+        *("--inh-caps=-all", "--bounding-set=-all", "--"),
+    ]

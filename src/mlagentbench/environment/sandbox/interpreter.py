@@ -1,0 +1,43 @@
+"""Where the interpreter behind a virtual environment lies.
+
+A virtual environment holds only links to it. It must be seen in the sandbox at its
+own path, because it finds its library and its shared objects from there.
+"""
+
+import os
+from pathlib import Path
+
+from mlagentbench.core.errors import SandboxError
+from mlagentbench.core.record import Record
+
+
+class Interpreter(Record):
+    """The files of one Python installation that running it takes."""
+
+    executables: tuple[Path, ...]
+    """The program, under every name that a link leads through."""
+    libraries: tuple[Path, ...]
+    """Its library folders, by the given and by the real path."""
+
+
+def find_interpreter(agent_env: Path) -> Interpreter:
+    """Return what stands behind the `python` of a virtual environment."""
+    hops = _hops(agent_env / "bin" / "python")
+    outside = [hop for hop in hops if not hop.is_relative_to(agent_env)]
+    if not hops[-1].is_file():
+        raise SandboxError(f"{agent_env} has no working bin/python; remove it")
+    prefixes = {hop.parent.parent for hop in outside}
+    prefixes |= {prefix.resolve() for prefix in prefixes}
+    libraries = [prefix / name for prefix in prefixes for name in ("lib", "lib64")]
+    return Interpreter(
+        executables=tuple(outside),
+        libraries=tuple(sorted(folder for folder in libraries if folder.is_dir())),
+    )
+
+
+def _hops(link: Path) -> list[Path]:
+    hops = [link]
+    while hops[-1].is_symlink():
+        target = hops[-1].parent / hops[-1].readlink()
+        hops.append(Path(os.path.normpath(target)))
+    return [*hops, hops[-1].resolve()]

@@ -1,0 +1,150 @@
+"""The one way in which the host touches files that a sandbox can write.
+
+No link is followed, nothing but a regular file with a single name is opened, and no
+more than a given number of bytes is read. A host that is root is held to what the
+sandbox's own user may do. Errors are Python's own, with the path as it was given.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from mlagentbench.environment.sandbox.beneath import open_beneath
+
+_READ, _WRITE = 0o4, 0o2
+
+
+class Opener:
+    """Reads and writes below one folder."""
+
+    def __init__(
+        self, root: Path, *, uid: int | None = None, many_names: bool = False
+    ) -> None:
+        """Open below `root`; with a `uid`, only what that user might open.
+
+        Files of our own may have many names: installers share them by hard links.
+        """
+        self._root = root
+        self._uid = uid
+        self._many_names = many_names
+
+    def read(self, path: PurePosixPath, *, limit: int) -> bytes:
+        """Return a file's contents; `OSError` with EFBIG if it is over `limit`."""
+        with self._named(path), self._folder(path.parent) as folder:
+            descriptor = open_beneath(folder, path.name, os.O_RDONLY | os.O_NONBLOCK)
+            with os.fdopen(descriptor, "rb") as file:
+                self._check(os.fstat(descriptor), _READ)
+                contents = file.read(limit + 1)
+        if len(contents) > limit:
+            raise _error(errno.EFBIG, path)
+        return contents
+
+    def write(self, path: PurePosixPath, contents: bytes) -> None:
+        """Replace a file's contents; make it, and folders on the way, if need be."""
+        with (
+            self._named(path),
+            self._folder(path.parent, make=True) as folder,
+            os.fdopen(self._writable(folder, path.name), "wb") as file,
+        ):
+            file.truncate()
+            file.write(contents)
+
+    def stat(self, path: PurePosixPath) -> os.stat_result:
+        """Return what is known of a file or folder; links are not followed."""
+        with self._named(path), self._folder(path.parent) as folder:
+            name = path.name or "."
+            return os.stat(name, dir_fd=folder, follow_symlinks=False)
+
+    def names(self, path: PurePosixPath) -> list[str]:
+        """Return the names in a folder, sorted."""
+        with self._named(path), self._folder(path) as folder, os.scandir(folder) as all_:
+            return sorted(entry.name for entry in all_)
+
+    def _writable(self, folder: int, name: str) -> int:
+        try:
+            descriptor = open_beneath(folder, name, os.O_WRONLY | os.O_NONBLOCK)
+        except FileNotFoundError:
+            return self._made(folder, name)
+        try:
+            self._check(os.fstat(descriptor), _WRITE)
+        except OSError:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    def _made(self, folder: int, name: str) -> int:
+        self._permit(os.fstat(folder), _WRITE)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(name, flags, 0o644, dir_fd=folder)
+        if self._uid is not None:
+            os.fchown(descriptor, self._uid, self._uid)
+        return descriptor
+
+    @contextmanager
+    def _folder(self, path: PurePosixPath, *, make: bool = False) -> Iterator[int]:
+        folder = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for part in path.parts:
+                inner = self._step(folder, part, make=make)
+                os.close(folder)
+                folder = inner
+            yield folder
+        finally:
+            os.close(folder)
+
+    def _step(self, folder: int, part: str, *, make: bool) -> int:
+        flags = os.O_RDONLY | os.O_DIRECTORY
+        try:
+            return open_beneath(folder, part, flags)
+        except FileNotFoundError:
+            if not make:
+                raise
+        self._permit(os.fstat(folder), _WRITE)
+        os.mkdir(part, 0o755, dir_fd=folder)
+        inner = open_beneath(folder, part, flags)
+        if self._uid is not None:
+            os.fchown(inner, self._uid, self._uid)
+        return inner
+
+    def _check(self, status: os.stat_result, wanted: int) -> None:
+        if stat.S_ISDIR(status.st_mode):
+            raise _error(errno.EISDIR)
+        if not stat.S_ISREG(status.st_mode):
+            raise PermissionError(errno.EPERM, "Not a regular file")
+        if status.st_nlink != 1 and not self._many_names:
+            raise PermissionError(errno.EPERM, "File has more than one name")
+        self._permit(status, wanted)
+
+    def _permit(self, status: os.stat_result, wanted: int) -> None:
+        if self._uid is None:
+            return
+        if status.st_uid == self._uid:
+            allowed = status.st_mode >> 6
+        elif status.st_gid == self._uid:
+            allowed = status.st_mode >> 3
+        else:
+            allowed = status.st_mode
+        if not allowed & wanted:
+            raise _error(errno.EACCES)
+
+    @contextmanager
+    def _named(self, path: PurePosixPath) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise _in_our_words(error, path) from error
+
+
+def _in_our_words(error: OSError, path: PurePosixPath) -> OSError:
+    if error.errno in (errno.ELOOP, errno.EXDEV):
+        return PermissionError(errno.EPERM, "Links are not followed", str(path))
+    if error.errno == errno.ENXIO:
+        return PermissionError(errno.EPERM, "Not a regular file", str(path))
+    return OSError(error.errno, error.strerror, str(path))
+
+
+def _error(number: int, path: PurePosixPath | None = None) -> OSError:
+    return OSError(number, os.strerror(number), None if path is None else str(path))

@@ -1,0 +1,109 @@
+"""Validation by step: what each run measured, and its best so far."""
+
+import math
+from collections.abc import Sequence
+
+from mlagentbench.core.record import Record
+from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.task import Direction
+from mlagentbench.core.trace import Trace
+from mlagentbench.report.numbers import with_unit
+from mlagentbench.report.plain import harmless
+from mlagentbench.report.tally import who
+from mlagentbench.report.view import ExperimentView, TaskFacts, score_name
+
+
+class Curve(Record):
+    """One run's measured validation scores, step by step."""
+
+    agent: int
+    steps: tuple[int, ...]
+    values: tuple[float, ...]
+    best: tuple[float, ...]
+    texts: tuple[str, ...]
+
+
+class TaskCurves(Record):
+    """All curves of one task, with the lines they are read against."""
+
+    name: str
+    axis: str
+    direction: Direction
+    starter: float | None
+    bar: float | None
+    span: tuple[float, float]
+    """The part of the axis worth looking at; what lies outside is marked on it."""
+    curves: tuple[Curve, ...]
+
+
+def task_curves(view: ExperimentView, name: str, agents: Sequence[str]) -> TaskCurves:
+    """Gather the curves of every run on one task."""
+    cards = [card for card in view.cards if score_name(card) == name]
+    facts = view.facts(cards[0])
+    traced = [(card, view.trace(card)) for card in cards]
+    curves = [
+        _curve(card, trace, facts, agents.index(who(card)))
+        for card, trace in traced
+        if trace and _measured(trace)
+    ]
+    starter = _finite(facts.starter.mean) if facts.starter else None
+    bar = _finite(facts.success_bar)
+    return TaskCurves(
+        name=harmless(name),
+        axis=harmless(f"{facts.metric} ({facts.unit})" if facts.unit else facts.metric),
+        direction=facts.direction,
+        starter=starter,
+        bar=bar,
+        span=_span(curves, [line for line in (starter, bar) if line is not None]),
+        curves=tuple(curves),
+    )
+
+
+def best_so_far(values: Sequence[float], direction: Direction) -> list[float]:
+    """Follow the best value seen up to each step."""
+    better = max if direction is Direction.HIGHER else min
+    best: list[float] = []
+    for value in values:
+        best.append(better(best[-1], value) if best else value)
+    return best
+
+
+def _curve(card: Scorecard, trace: Trace, facts: TaskFacts, agent: int) -> Curve:
+    measured = _measured(trace)
+    values = [value for _, value in measured]
+    whose = f"{who(card)}, seed {card.seed}"
+    return Curve(
+        agent=agent,
+        steps=tuple(step for step, _ in measured),
+        values=tuple(values),
+        best=tuple(best_so_far(values, facts.direction)),
+        texts=tuple(
+            harmless(f"{whose}\nstep {step}: {with_unit(value, facts.unit)}")
+            for step, value in measured
+        ),
+    )
+
+
+def _measured(trace: Trace) -> list[tuple[int, float]]:
+    return [
+        (step.step, step.validation.value)
+        for step in trace.steps
+        if step.validation and math.isfinite(step.validation.value)
+    ]
+
+
+def _span(curves: Sequence[Curve], lines: Sequence[float]) -> tuple[float, float]:
+    """Span the best values and the lines, and of the rest what lies near them."""
+    core = [*lines, *(value for curve in curves for value in curve.best[1:])]
+    core = core or [value for curve in curves for value in curve.best] or [0.0]
+    low, high = min(core), max(core)
+    room = (high - low) or abs(high) or 1.0
+    values = [value for curve in curves for value in curve.values]
+    near = [value for value in values if low - room <= value <= high + room]
+    low, high = min([low, *near]), max([high, *near])
+    margin = 0.08 * ((high - low) or abs(high) or 1.0)
+    return low - margin, high + margin
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,81 @@
+"""A task under examination, with the evidence that several checks share."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from mlagentbench.core.errors import TaskError
+from mlagentbench.core.task import Measured, Task
+from mlagentbench.tasks.check.bench import Attempt, Bench
+from mlagentbench.tasks.check.probes import Probes, csv_probes
+from mlagentbench.tasks.loader import load_function
+from mlagentbench.tasks.prepare import Prepared
+
+SEED = 0
+"""The seed of every solution a check runs."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A task, its data, and what runs and judges; evidence is gathered once."""
+
+    task: Task
+    prepared: Prepared
+    bench: Bench
+    scratch: Path
+    """A folder for files that only the checks need."""
+
+    @property
+    def truth(self) -> Path:
+        """The held-out labels."""
+        return self.prepared.private / self.task.truth
+
+    @cached_property
+    def starter(self) -> Attempt:
+        """The unmodified starter, run and judged."""
+        return self.bench.solve(self.task, self.prepared, "starter", SEED)
+
+    @cached_property
+    def reference(self) -> Attempt:
+        """The known good solution, run and judged."""
+        return self.bench.solve(self.task, self.prepared, "reference", SEED)
+
+    @cached_property
+    def probes(self) -> Probes:
+        """Answers whose judgement is known beforehand."""
+        folder = self.scratch / "probes"
+        folder.mkdir(parents=True, exist_ok=True)
+        make = load_function(self.task, "probes") or csv_probes
+        return Probes.model_validate(make(self.truth, folder))
+
+    @cached_property
+    def perfect(self) -> Attempt:
+        """The truth itself, judged."""
+        return self.judge(self.probes.perfect)
+
+    @cached_property
+    def weak(self) -> dict[str, Attempt]:
+        """Answers that know nothing, judged."""
+        return {name: self.judge(path) for name, path in self.probes.weak.items()}
+
+    @property
+    def measured(self) -> Measured:
+        """The measured scores; without them most questions have no answer."""
+        if self.task.measured is None:
+            raise TaskError(
+                f"{self.task.id} was never measured: run mlab measure {self.task.id}."
+            )
+        return self.task.measured
+
+    def judge(self, answers: Path) -> Attempt:
+        """Judge answers against the held-out labels."""
+        return self.bench.judge(self.task, answers, self.truth)
+
+    def improvement(self, score: float) -> float:
+        """Say how much better than the starter's mean a score is, as a fraction."""
+        mean = self.measured.starter.mean
+        return self.task.direction.sign * (score - mean) / abs(mean)
+
+    def better(self, one: float, other: float) -> bool:
+        """Whether `one` is the better score of the two."""
+        return self.task.direction.sign * (one - other) > 0

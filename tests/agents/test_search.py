@@ -1,0 +1,48 @@
+"""The search over constants."""
+
+from mlagentbench.agents.constants import find_constants
+from mlagentbench.agents.search import Search
+from mlagentbench.core.task import Direction
+
+CONSTANTS = find_constants("RATE = 0.3\nTREES = 16\nFLAG = True\nZERO = 0\n")
+
+
+def test_the_first_proposal_is_the_starters_own_values():
+    _, values = Search(CONSTANTS, Direction.LOWER, seed=1).ask()
+    assert values == {"RATE": 0.3, "TREES": 16, "FLAG": True, "ZERO": 0}
+
+
+def test_proposals_stay_within_reach_and_zero_is_left_alone():
+    search = Search(CONSTANTS, Direction.LOWER, seed=1)
+    for _ in range(40):
+        trial, values = search.ask()
+        assert 0.01 <= values["RATE"] <= 9.0
+        assert 2 <= values["TREES"] <= 128
+        assert values["ZERO"] == 0
+        search.tell(trial, values["RATE"])
+
+
+def test_the_same_seed_proposes_the_same_values():
+    def proposals(seed):
+        search = Search(CONSTANTS, Direction.HIGHER, seed)
+        found = []
+        for _ in range(10):
+            trial, values = search.ask()
+            search.tell(trial, values["RATE"])
+            found.append(values)
+        return found
+
+    assert proposals(3) == proposals(3)
+    assert proposals(3) != proposals(4)
+
+
+def test_a_trial_without_a_score_does_not_stop_the_search():
+    search = Search(CONSTANTS, Direction.LOWER, seed=1)
+    for _ in range(12):
+        trial, _ = search.ask()
+        search.tell(trial, None)
+    assert not search.empty
+
+
+def test_nothing_to_search_is_said():
+    assert Search([], Direction.LOWER, seed=1).empty

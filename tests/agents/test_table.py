@@ -1,0 +1,24 @@
+"""Which agents there are."""
+
+import pytest
+
+from mlagentbench.agents.table import AGENTS, find_agent, load_agent
+from mlagentbench.core.errors import UsageError
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_every_line_of_the_table_can_be_loaded(name):
+    assert callable(load_agent(find_agent(name)))
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(UsageError, match="did you mean tuner"):
+        find_agent("tunner")
+
+
+def test_an_agent_from_outside_is_a_module_and_a_function():
+    assert load_agent(find_agent("mlagentbench.agents.starter:starter")).__name__
+    with pytest.raises(UsageError, match="cannot import 'no_such_module'"):
+        load_agent(find_agent("no_such_module:agent"))
+    with pytest.raises(UsageError, match="has no function 'nobody'"):
+        load_agent(find_agent("mlagentbench.agents.starter:nobody"))

@@ -1,0 +1,34 @@
+"""The rules a tool can hold, held locally too."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted(
+    path
+    for path in (ROOT / "src").rglob("*.py")
+    if not {"starter", "reference"} & set(path.parts)
+)
+
+
+def test_imports_go_one_way():
+    done = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports")],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_no_file_is_too_long_to_read_at_one_sitting(path):
+    assert len(path.read_text().splitlines()) <= 250
+
+
+def test_every_folder_says_what_it_is_for():
+    folders = {path.parent for path in SOURCES if "suite" not in path.parts}
+    for folder in folders:
+        head = (folder / "__init__.py").read_text()
+        assert head.startswith('"""'), folder

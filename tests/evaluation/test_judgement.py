@@ -1,0 +1,101 @@
+"""From a trace to a scorecard."""
+
+from pathlib import Path
+
+import pytest
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.scorecard import Harness, RunId, SandboxUsed
+from mlagentbench.core.task import Baseline, DataKind, Edition, Measured, Task
+from mlagentbench.core.trace import End, ModelCall, Seconds, Spent, Step, Trace
+from mlagentbench.evaluation.judgement import Circumstances, Verdict, evaluate
+
+RUN = RunId(task="toy", agent="tuner", model="none", seed=7)
+UNDER = Circumstances(
+    sandbox=SandboxUsed(provider="bwrap", limits="rlimits"),
+    harness=Harness(version="0", inspect_ai="0"),
+    created="2026-11-15T00:00:00+00:00",
+)
+
+
+def measured(mean):
+    return Baseline(mean=mean, sd=1.0, n=8, date="2026-11-15")
+
+
+def toy(*, with_baseline=True):
+    baselines = Measured(starter=measured(100.0), reference=measured(50.0), digest="x")
+    return Task(
+        id="toy", version=2, title="Toy", category="test", modality="tabular",
+        metric="mae", direction="lower", unit="", submission=("submission.csv",),
+        perfect=0.0, edition="mini", folder=Path("/nowhere"),
+        data=Edition(data=DataKind.REAL, summary="", size_mb=1),
+        measured=baselines if with_baseline else None,
+    )  # fmt: skip
+
+
+def trace(ending=Ending.SUBMITTED):
+    call = ModelCall(
+        role="main", model="m", request_sha="", reply={},
+        usage={"input": 10, "output": 2, "cached": 4},
+    )  # fmt: skip
+    step = Step(
+        run=str(RUN), step=1, agent_step=1, action="Execute Script", input={},
+        observation="", ok=False, error="action_failed", calls=(call, call),
+        spent=Spent(steps=1), seconds=Seconds(model=1, execute=2, harness=0.5),
+        started="",
+    )  # fmt: skip
+    end = End(
+        run=str(RUN), ending=ending, spent=Spent(steps=1, cost=0.25), seconds=4, at=""
+    )
+    return Trace(run=str(RUN), steps=(step,), end=end)
+
+
+def test_a_valid_submission_is_compared_with_starter_and_reference():
+    card = evaluate(toy(), RUN, trace(), Verdict(score=75.0), UNDER)
+    assert card.improvement == pytest.approx(0.25)
+    assert card.gap_closed == pytest.approx(0.5)
+    assert card.success
+    assert card.significant
+    assert (card.run, card.task, card.version) == ("toy:tuner:none:7", "toy", 2)
+
+
+def test_an_invalid_submission_has_no_score_no_improvement_and_no_success():
+    verdict = Verdict(submission_error="ids are missing")
+    card = evaluate(toy(), RUN, trace(), verdict, UNDER)
+    assert (card.score, card.improvement, card.success) == (None, None, False)
+    assert card.submission_error == "ids are missing"
+
+
+@pytest.mark.parametrize("ending", [e for e in Ending if not e.counts])
+def test_a_run_that_was_not_the_agents_doing_claims_nothing(ending):
+    card = evaluate(toy(), RUN, trace(ending), Verdict(score=75.0), UNDER)
+    assert card.ending is ending
+    assert (card.score, card.improvement, card.success) == (None, None, False)
+
+
+@pytest.mark.parametrize("ending", [e for e in Ending if e.counts])
+def test_a_run_that_ended_otherwise_is_judged_on_what_it_left(ending):
+    card = evaluate(toy(), RUN, trace(ending), Verdict(score=75.0), UNDER)
+    assert card.success
+
+
+def test_a_trace_without_an_end_was_interrupted():
+    cut = trace().model_copy(update={"end": None})
+    assert evaluate(toy(), RUN, cut, Verdict(), UNDER).ending is Ending.INTERRUPTED
+
+
+def test_without_a_measured_baseline_nothing_is_claimed():
+    task = toy(with_baseline=False)
+    card = evaluate(task, RUN, trace(), Verdict(score=75.0), UNDER)
+    assert card.score == 75.0
+    assert (card.starter, card.improvement, card.success) == (None, None, False)
+
+
+def test_costs_are_added_up_from_the_trace():
+    card = evaluate(toy(), RUN, trace(), Verdict(score=75.0), UNDER)
+    assert card.actions == {"Execute Script": 1}
+    assert card.errors == {"action_failed": 1}
+    assert card.tokens["input"] == 20
+    assert card.tokens["main"] == {"input": 20, "output": 4, "cached": 8}
+    assert card.cost_usd == 0.25
+    assert (card.seconds.total, card.seconds.execute) == (4, 2)

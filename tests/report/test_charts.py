@@ -1,0 +1,77 @@
+import pytest
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.task import Direction
+from mlagentbench.core.trace import Measurement, Trace
+from mlagentbench.report.charts import charts
+from mlagentbench.report.curves import best_so_far
+from mlagentbench.report.plain import embedded
+from mlagentbench.report.view import ExperimentView
+
+
+def measured_view(card, step, values) -> ExperimentView:
+    steps = tuple(
+        step(card.run, place, validation=Measurement(metric="MAE", value=value))
+        for place, value in enumerate(values, start=1)
+    )
+    trace = Trace(run=card.run, steps=steps)
+    return ExperimentView(title="t", created="now", cards=(card,), traces=(trace,))
+
+
+def test_best_so_far_follows_the_direction():
+    assert best_so_far([3, 5, 2, 4], Direction.HIGHER) == [3, 5, 5, 5]
+    assert best_so_far([3, 5, 2, 4], Direction.LOWER) == [3, 3, 2, 2]
+
+
+def test_a_bar_is_the_mean_of_its_runs_and_shows_the_failed_ones(card):
+    failed = card(seed=1, score=None, improvement=None, success=False)
+    view = ExperimentView(title="t", created="now", cards=(card(), failed))
+    (bar,) = charts(view).bars
+    assert bar.mean == pytest.approx(card().improvement / 2)
+    assert [point.valid for point in bar.points] == [True, False]
+    assert "no valid submission" in bar.points[1].text
+
+
+def test_runs_that_do_not_count_or_compare_have_no_bar(card):
+    broken = card(ending=Ending.BROKEN, improvement=None)
+    unmeasured = card(task="new", starter=None, improvement=None)
+    view = ExperimentView(title="t", created="now", cards=(broken, unmeasured))
+    assert charts(view).bars == ()
+
+
+def test_steps_without_a_measurement_have_no_mark(card, step):
+    one = card()
+    steps = (
+        step(one.run, 1),
+        step(one.run, 2, validation=Measurement(metric="MAE", value=20000.0)),
+    )
+    trace = Trace(run=one.run, steps=steps)
+    view = ExperimentView(title="t", created="now", cards=(one,), traces=(trace,))
+    (curve,) = charts(view).validation[0].curves
+    assert curve.steps == (2,)
+
+
+def test_a_task_nothing_was_measured_on_has_no_chart(card, step):
+    trace = Trace(run=card().run, steps=(step(card().run),))
+    view = ExperimentView(title="t", created="now", cards=(card(),), traces=(trace,))
+    assert charts(view).validation == ()
+
+
+def test_a_wild_value_does_not_flatten_the_chart(card, step):
+    view = measured_view(card(), step, [900000.0, 20500.0, 185078.0, 19000.0])
+    (task,) = charts(view).validation
+    assert task.curves[0].values[2] == 185078.0
+    low, high = task.span
+    assert low < 18938.8 < 21043.1 < high < 40000
+
+
+@pytest.mark.parametrize("wild", [1.7e308, -1.7e308, float("inf"), float("nan")])
+def test_absurd_values_can_still_be_drawn(card, step, wild):
+    view = measured_view(card(improvement=wild), step, [wild, 20000.0, wild])
+    assert "NaN" not in embedded(charts(view))
+
+
+def test_a_single_measurement_without_a_starter_gets_an_axis(card, step):
+    view = measured_view(card(starter=None, improvement=None), step, [5.0])
+    low, high = charts(view).validation[0].span
+    assert low < 5.0 < high

@@ -64,8 +64,8 @@ TASKS = (
 )
 AGENTS = (
     ("tuner", "none", 0.10),
-    ("research", "anthropic/claude-sonnet-4-5", 0.24),
-    ("classic", "openai/gpt-5-mini", 0.06),
+    ("research", "example/large-model-1", 0.24),
+    ("classic", "example/small", 0.06),
 )
 ENDINGS = (Ending.SUBMITTED, Ending.SUBMITTED, Ending.OUT_OF_STEPS, Ending.OUT_OF_TIME)
 
@@ -165,7 +165,7 @@ def _executed(card: Scorecard, number: int, done: float, dice: random.Random) ->
     return make_step(
         card.run,
         number,
-        observation=f"epoch 1 loss 0.71\nvalidation {card.metric}={value:.4f} (measured)",
+        observation=f"epoch 1 loss 0.71\nvalidation {value:.4f} (measured)",
         validation=Measurement(metric=card.metric, value=value),
     )
 
@@ -209,41 +209,19 @@ def make_experiment(*, seeds: int = 3, steps: int = 14) -> ExperimentView:
 
 
 def _what_goes_wrong() -> tuple[Scorecard, ...]:
-    nothing = {
-        "score": None,
-        "improvement": None,
-        "success": False,
-        "significant": False,
-    }
-    return (
-        make_card(
-            seed=20,
-            submission_error="submission.csv: 12 ids are missing, the first is 1461",
-            **nothing,
-        ),
-        make_card(
-            seed=21,
-            ending=Ending.BROKEN,
-            reason="the grader ran out of disk",
-            **nothing,
-        ),
-        make_card(
-            seed=22,
-            agent="research",
-            model="anthropic/claude-sonnet-4-5",
-            ending=Ending.PROVIDER_ERROR,
-            reason="529 overloaded, ten times in a row",
-            **nothing,
-        ),
-        make_card(seed=23, ending=Ending.INTERRUPTED, **nothing),
-        make_card(
-            seed=24,
-            agent="classic",
-            model="openai/gpt-5-mini",
-            ending=Ending.CRASHED,
-            reason="IndexError: list index out of range",
-            **nothing,
-        ),
+    missing = "submission.csv: 12 ids are missing, the first is 1461"
+    cases: tuple[dict[str, Any], ...] = (
+        {"submission_error": missing},
+        {"ending": Ending.BROKEN, "reason": "the grader ran out of disk"},
+        {"ending": Ending.PROVIDER_ERROR, "reason": "529 overloaded, ten times"},
+        {"ending": Ending.INTERRUPTED},
+        {"ending": Ending.CRASHED, "reason": "IndexError: list index out of range"},
+    )
+    nothing = {"score": None, "improvement": None}
+    refused = {"success": False, "significant": False}
+    return tuple(
+        make_card(seed=seed, **nothing, **refused, **case)
+        for seed, case in enumerate(cases, start=20)
     )
 
 

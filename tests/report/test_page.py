@@ -55,7 +55,7 @@ def test_every_run_is_in_the_table_and_has_a_fold(page, experiment):
 
 def test_nothing_is_dropped_silently(page):
     assert "house-price:tuner:none:21 broken the grader ran out of disk" in page.text
-    assert "provider error 529 overloaded, ten times in a row" in page.text
+    assert "provider error 529 overloaded, ten times" in page.text
     assert "house-price:tuner:none:23 interrupted no reason recorded" in page.text
     assert "cifar10:tuner:none:99 no scorecard 2 steps recorded" in page.text
     assert "12 ids are missing, the first is 1461" in page.text

@@ -51,7 +51,7 @@ def find_agent_env(cache: Path, variant: Variant) -> AgentEnv | None:
 
 
 def ensure_agent_env(cache: Path, variant: Variant, *, progress: Say) -> AgentEnv:
-    """Return the environment, built first if need be; `progress` is told how it goes."""
+    """Return the environment, built first if need be; say so through `progress`."""
     if found := find_agent_env(cache, variant):
         return found
     _home(cache).mkdir(parents=True, exist_ok=True)
@@ -116,8 +116,8 @@ def _install(folder: Path, lock: str, progress: Say) -> None:
     ) as pip:
         for line in pip.stdout or ():
             said.append(line)
-            if line.startswith("Collecting "):
-                progress(f"fetching {line.split()[1]}")
+            if line.startswith(("Collecting ", "Processing ")):
+                progress(f"fetching {Path(line.split()[1]).name}")
     if pip.returncode != 0:
         raise MachineError(_why_pip_failed(said))
 
@@ -133,8 +133,8 @@ def _why_pip_failed(said: list[str]) -> str:
     if found[1] is None:
         return f"{sys.executable} has no pip; run `{sys.executable} -m ensurepip`"
     return (
-        f"pip could not fetch {found[1]} for the agents' environment; check the network "
-        f"and pip's index settings (`pip config list`), then run this again"
+        f"pip could not fetch {found[1]} for the agents' environment; check the "
+        "network and pip's index settings (`pip config list`), then run this again"
     )
 
 
@@ -149,7 +149,7 @@ def _compile(folder: Path) -> None:
 
 
 def _point_scripts_inside(folder: Path) -> None:
-    for script in (folder / "bin").iterdir():
+    for script in (*(folder / "bin").iterdir(), folder / "pyvenv.cfg"):
         if script.is_file() and not script.is_symlink():
             text = script.read_bytes()
             script.write_bytes(text.replace(os.fsencode(folder), AGENT_ENV.encode()))

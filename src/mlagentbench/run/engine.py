@@ -1,6 +1,8 @@
 """Handing orders to Inspect's engine, and hearing which runs it could not hold."""
 
 import logging
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 from inspect_ai import eval as inspect_eval
@@ -21,25 +23,32 @@ def evaluate_orders(work: Work, logs: Path, parallel: int) -> dict[str, str]:
     """Run everything; return what went wrong outside our own code, by run."""
     logging.getLogger("inspect_ai").setLevel(logging.ERROR)
     try:
-        results = inspect_eval(
-            [inspect_task(order, seeds) for order, seeds in work],
-            model=None,
-            log_dir=str(logs),
-            log_format="eval",
-            display="none",
-            fail_on_error=False,
-            score_display=False,
-            max_tasks=len(work),
-            max_samples=parallel,
-            max_sandboxes=parallel,
-            # An execution holds its slot for minutes; others must not wait for it.
-            max_subprocesses=max(8, 4 * parallel),
-        )
+        # Standard output is for results; whatever the engine says is progress.
+        with redirect_stdout(sys.stderr):
+            results = _evaluate(work, logs, parallel)
     except KeyboardInterrupt:
         raise Interrupted from None
-    if any(result.status == "cancelled" for result in results):
+    # Inspect hands back no log at all for a task that was cancelled under way.
+    if len(results) < len(work) or any(log.status == "cancelled" for log in results):
         raise Interrupted
     return {run: why for result in results for run, why in _failures(result)}
+
+
+def _evaluate(work: Work, logs: Path, parallel: int) -> list[EvalLog]:
+    return inspect_eval(
+        [inspect_task(order, seeds) for order, seeds in work],
+        model=None,
+        log_dir=str(logs),
+        log_format="eval",
+        display="none",
+        fail_on_error=False,
+        score_display=False,
+        max_tasks=len(work),
+        max_samples=parallel,
+        max_sandboxes=parallel,
+        # An execution holds its slot for minutes; others must not wait for it.
+        max_subprocesses=max(8, 4 * parallel),
+    )
 
 
 def _failures(result: EvalLog) -> list[tuple[str, str]]:

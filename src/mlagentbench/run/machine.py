@@ -61,7 +61,7 @@ def _resources(cache: Path) -> list[Fact]:
 
 
 def _agent_envs(cache: Path) -> list[Fact]:
-    built = {name: find_agent_env(cache, name) for name in ("base", "torch")}  # type: ignore[arg-type]  # mypy widens the names
+    built = {name: find_agent_env(cache, name) for name in ("base", "torch")}
     return [
         Fact(
             name=f"agent-env {name}",

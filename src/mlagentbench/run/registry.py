@@ -7,6 +7,7 @@ beside its own log, with the same records that `mlab run` leaves.
 import os
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from inspect_ai import Task as InspectTask
@@ -24,7 +25,7 @@ from mlagentbench.run.seam import inspect_task
 from mlagentbench.tasks.catalogue import task_ids
 from mlagentbench.tasks.progress import Silent
 
-__all__ = ["TASKS", "BwrapSandbox", "KeepBesideLog"]
+__all__ = ["TASKS", "BwrapSandbox"]
 
 _FOLDER = "mlagentbench_folder"
 
@@ -48,10 +49,10 @@ def _task(task_id: str) -> Callable[..., InspectTask]:
             out=Path(os.environ.get("INSPECT_LOG_DIR", "logs")),
         )
         experiment = Experiment(experiment_folder(plan))
-        cache = default_cache()
-        (order,) = make_orders(plan, experiment, cache, Silent(), Audience())
+        (order,) = make_orders(plan, experiment, default_cache(), Silent(), Audience())
         made = inspect_task(order, plan.seeds)
         made.metadata = (made.metadata or {}) | {_FOLDER: str(experiment.folder)}
+        _follow_logs()
         return made
 
     return inspect_registered(name=task_id)(build)
@@ -60,18 +61,24 @@ def _task(task_id: str) -> Callable[..., InspectTask]:
 TASKS = {task_id: _task(task_id) for task_id in task_ids()}
 
 
-@hooks(
-    name="mlagentbench_records",
-    description="Keeps our records of an evaluation beside its log.",
-)
-class KeepBesideLog(Hooks):
-    """Moves an experiment's folder to where `--log-dir` put the log."""
+@cache
+def _follow_logs() -> type[Hooks]:
+    """Register the hook, only once Inspect was the one that was called."""
 
-    async def on_task_end(self, data: TaskEnd) -> None:
-        """Follow the log, which only now says where it is."""
-        folder = (data.log.eval.metadata or {}).get(_FOLDER)
-        if folder is None or not Path(folder).is_dir():
-            return
-        logs = Path(data.log.location.removeprefix("file://")).parent
-        if logs.is_dir() and logs != Path(folder).absolute().parent:
-            shutil.move(folder, logs / Path(folder).name)
+    @hooks(
+        name="mlagentbench_records",
+        description="Keeps our records of an evaluation beside its log.",
+    )
+    class KeepBesideLog(Hooks):
+        """Moves an experiment's folder to where `--log-dir` put the log."""
+
+        async def on_task_end(self, data: TaskEnd) -> None:
+            """Follow the log, which only now says where it is."""
+            folder = (data.log.eval.metadata or {}).get(_FOLDER)
+            if folder is None or not Path(folder).is_dir():
+                return
+            logs = Path(data.log.location.removeprefix("file://")).parent
+            if logs.is_dir() and logs != Path(folder).absolute().parent:
+                shutil.move(folder, logs / Path(folder).name)
+
+    return KeepBesideLog

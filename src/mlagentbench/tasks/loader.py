@@ -8,7 +8,8 @@ meet, and an edited folder is imported afresh.
 import hashlib
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
@@ -53,12 +54,23 @@ def load_function(task: Task, name: str) -> Callable[..., Any] | None:
 
 def _function(task: Task, name: str) -> Callable[..., Any]:
     path = task.folder / f"{name}.py"
-    with blame(TaskError, str(path)):
+    with blame(TaskError, str(path)), _no_byte_code():
         module = importlib.import_module(f"{_package(task.folder)}.{name}")
     function = getattr(module, name, None)
     if not callable(function):
         raise TaskError(f"{path}: it must define a function named {name}.")
     return cast("Callable[..., Any]", function)
+
+
+@contextmanager
+def _no_byte_code() -> Iterator[None]:
+    """Leave no byte code in task folders: an edit within a second would not show."""
+    before = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
 
 
 def _package(folder: Path) -> str:

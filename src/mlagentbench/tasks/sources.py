@@ -7,6 +7,7 @@ the archives folder by hand is as good as a fetched one.
 
 import importlib.metadata
 import importlib.util
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -101,5 +102,5 @@ def source_of(source: Source) -> PipArchive | NpmArchive | Generated:
 
 
 def _progress_style() -> str:
-    version = importlib.metadata.version("pip").split(".")
-    return "raw" if tuple(map(int, version[:2])) >= _RAW_PROGRESS_SINCE else "off"
+    release = re.findall(r"\d+", importlib.metadata.version("pip"))[:2]
+    return "raw" if tuple(map(int, release)) >= _RAW_PROGRESS_SINCE else "off"

@@ -40,7 +40,7 @@ from mlagentbench.environment.sandbox.supervision import (
     put_down,
     supervise,
 )
-from mlagentbench.environment.sandbox.usage import memory_use
+from mlagentbench.environment.sandbox.tree import holds_more_memory
 from mlagentbench.environment.sandbox.view import file_tree
 from mlagentbench.environment.sandbox.watchdog import Watchdog
 
@@ -72,6 +72,7 @@ class Box:
         self._watchdog = Watchdog((room.workspace, room.tmp), limits)
         self._running: set[Process] = set()
         self._numbers = itertools.count(1)
+        self._open = True
 
     @property
     def workspace(self) -> Path:
@@ -88,6 +89,8 @@ class Box:
         timeout: float | None = None,
     ) -> Execution:
         """Run a command to its end; nothing that it started is left afterwards."""
+        if not self._open:
+            raise SandboxError("the sandbox is closed")
         words = placed(command, str(absolute(cwd)), checked_variables(env or {}))
         with self._group_of_its_own() as group:
             try:
@@ -122,9 +125,9 @@ class Box:
         def out_of_memory() -> bool:
             if group is not None and group.limits_memory:
                 return group.out_of_memory()
-            return memory_use(process.pid) > self._limits.memory_mb * 2**20
+            return holds_more_memory(process.pid, self._limits.memory_mb * 2**20)
 
-        watch = self._watchdog.watch(out_of_memory)
+        watch = self._watchdog.watch(process.pid, out_of_memory)
         killed = await supervise(process, watch, timeout)
         if killed is None and group is not None and group.out_of_memory():
             killed = "memory"
@@ -167,6 +170,9 @@ class Box:
 
     def close(self) -> None:
         """Kill what still runs and remove the room; again is harmless."""
+        if not self._open:
+            return
+        self._open = False
         for process in tuple(self._running):
             process.kill()
         if self._group is not None:

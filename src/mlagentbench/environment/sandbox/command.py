@@ -15,16 +15,16 @@ from mlagentbench.core.errors import MachineError
 from mlagentbench.core.limits import Limits
 from mlagentbench.environment.sandbox.furnishing import WORKSPACE
 
-_SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin"
+SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin"
 _JOIN = (
     'while [ "$1" != -- ]; do echo $$ > "$1" || exit 1; shift; done; shift; exec "$@"'
 )
 _UID_INSIDE = 1000
 
 
-def tool(name: str) -> str:
+def tool(name: str, search: str = SYSTEM_PATH) -> str:
     """Return the absolute path of a program of the system."""
-    found = shutil.which(name, path=_SYSTEM_PATH)
+    found = shutil.which(name, path=search)
     if found is None:
         raise MachineError(f"{name} is not installed; install the package that has it")
     return found

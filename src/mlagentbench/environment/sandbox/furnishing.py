@@ -11,6 +11,7 @@ from mlagentbench.core.record import Record
 WORKSPACE = "/workspace"
 TMP = "/tmp"
 AGENT_ENV = "/opt/agent-env"
+USER = "agent"
 
 FIXED_ENVIRONMENT = {
     "HOME": TMP,

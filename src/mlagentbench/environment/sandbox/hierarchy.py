@@ -5,6 +5,7 @@ to count what we start. Version 2 forbids that to a group that holds processes; 
 the nearest group above us that hands out controllers takes its place.
 """
 
+import contextlib
 import os
 import secrets
 import subprocess
@@ -93,4 +94,5 @@ def _can_be_joined(parent: Path) -> bool:
         joined = subprocess.run(command, check=False, env={}, capture_output=True)
         return joined.returncode == 0
     finally:
-        trial.rmdir()
+        with contextlib.suppress(OSError):
+            trial.rmdir()

@@ -30,7 +30,7 @@ def find_interpreter(agent_env: Path) -> Interpreter:
     prefixes |= {prefix.resolve() for prefix in prefixes}
     libraries = [prefix / name for prefix in prefixes for name in ("lib", "lib64")]
     return Interpreter(
-        executables=tuple(outside),
+        executables=tuple(dict.fromkeys(outside)),
         libraries=tuple(sorted(folder for folder in libraries if folder.is_dir())),
     )
 

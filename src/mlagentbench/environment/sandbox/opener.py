@@ -60,7 +60,11 @@ class Opener:
 
     def names(self, path: PurePosixPath) -> list[str]:
         """Return the names in a folder, sorted."""
-        with self._named(path), self._folder(path) as folder, os.scandir(folder) as all_:
+        with (
+            self._named(path),
+            self._folder(path) as folder,
+            os.scandir(folder) as all_,
+        ):
             return sorted(entry.name for entry in all_)
 
     def _writable(self, folder: int, name: str) -> int:

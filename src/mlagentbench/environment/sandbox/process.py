@@ -71,7 +71,6 @@ class Process:
 
     def _end(self) -> None:
         if not self.ended.done():
-            self.seconds = time.monotonic() - self.started
             self.ended.get_loop().remove_reader(self._outer)
             self.ended.set_result(None)
 
@@ -93,9 +92,10 @@ class Process:
         return None
 
     async def drained(self) -> None:
-        """Wait until the pipes are closed; give up on one that is held open."""
+        """Wait for all output; the clock stops when the last of it has arrived."""
         pipes = [self.stdout.ended, self.stderr.ended, self._status.ended]
         await asyncio.wait(pipes, timeout=_PIPES_CLOSE_WITHIN)
+        self.seconds = time.monotonic() - self.started
 
     def kill(self) -> None:
         """End everything in the namespace at once."""

@@ -5,6 +5,7 @@ folder whose lock is free belongs to nobody. Its contents are hostile: they are 
 by `rm`, which follows no link and knows no depth that is too deep.
 """
 
+import contextlib
 import fcntl
 import os
 import secrets
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from mlagentbench.core.errors import SandboxError
 from mlagentbench.environment.sandbox.cgroups import remove_cgroups
 from mlagentbench.environment.sandbox.seccomp import seccomp_filter
 from mlagentbench.environment.sandbox.syscalls import machine
@@ -46,8 +48,13 @@ class Room:
 
     @property
     def etc(self) -> Path:
-        """What is seen in /etc beside the loader's own files."""
+        """What is seen as /etc."""
         return self.folder / "etc"
+
+    @property
+    def empty(self) -> Path:
+        """What is seen in place of things that must not be."""
+        return self.folder / "empty"
 
     @contextmanager
     def seccomp(self) -> Iterator[int]:
@@ -82,8 +89,9 @@ def make_room(rooms: Path) -> Room:
         folder.mkdir(mode=0o700)
         lock = _locked(folder / _LOCK)
     room = Room(folder, lock)
-    room.workspace.mkdir(mode=0o755)
-    room.tmp.mkdir(mode=0o755)
+    for part in (room.workspace, room.tmp, room.etc, room.empty):
+        part.mkdir()
+        part.chmod(0o755)
     (folder / _SECCOMP).write_bytes(seccomp_filter(machine()))
     return room
 
@@ -93,7 +101,9 @@ def sweep(rooms: Path) -> None:
     if not rooms.is_dir():
         return
     for folder in _deserted(rooms):
-        _remove(folder)
+        # What cannot be removed now is tried again by the next sweep.
+        with contextlib.suppress(SandboxError):
+            _remove(folder)
 
 
 def _deserted(rooms: Path) -> list[Path]:
@@ -104,7 +114,7 @@ def _deserted(rooms: Path) -> list[Path]:
                 continue
             try:
                 lock = _locked(folder / _LOCK)
-            except BlockingIOError:
+            except OSError:
                 continue
             os.close(lock)
             deserted.append(folder)

@@ -10,7 +10,7 @@ import socket
 
 from mlagentbench.core.errors import MachineError
 
-_FIRST_UID = 61000
+FIRST_UID = 61000
 # Beyond these lie the ids that systemd hands out by itself.
 _SLOTS = 184
 
@@ -25,7 +25,7 @@ class Slot:
     @property
     def uid(self) -> int:
         """The user and group id that runs in this slot under a root host."""
-        return _FIRST_UID + self.number
+        return FIRST_UID + self.number
 
     def cores(self, wanted: int) -> tuple[int, ...]:
         """Return the cores this slot is pinned to, `wanted` of those we may use."""

@@ -4,11 +4,15 @@ import os
 import shutil
 from pathlib import Path, PurePosixPath
 
-from mlagentbench.core.errors import TaskError
+from mlagentbench.core.errors import SandboxError, TaskError
 from mlagentbench.environment.sandbox.command import as_root
-from mlagentbench.environment.sandbox.furnishing import WORKSPACE, Furnishing
+from mlagentbench.environment.sandbox.furnishing import USER, WORKSPACE, Furnishing
 from mlagentbench.environment.sandbox.rooms import Room
 
+ALTERNATIVES = Path("/etc/alternatives")
+"""Links by which some systems choose between programs and libraries."""
+
+_LOADER_CACHE = Path("/etc/ld.so.cache")
 _SKIPPED = {"__pycache__"}
 
 
@@ -17,6 +21,7 @@ def stage(furnishing: Furnishing, room: Room, uid: int) -> None:
     if furnishing.starter is not None:
         _copy_files(furnishing.starter, room.workspace)
     for mount in furnishing.mounts:
+        _refuse_unreadable(mount.source)
         target = PurePosixPath(mount.target)
         if target.is_relative_to(WORKSPACE):
             _make_mount_point(mount.source, room.workspace / target.name)
@@ -45,6 +50,14 @@ def _copy_files(source: Path, target: Path) -> None:
             _copy_files(entry, copy)
 
 
+def _refuse_unreadable(source: Path) -> None:
+    if not source.exists():
+        raise SandboxError(f"{source} is not there; run `mlab prepare` again")
+    wanted = 0o005 if source.is_dir() else 0o004
+    if as_root() and source.stat().st_mode & wanted != wanted:
+        raise SandboxError(f"{source} is closed to others; run `chmod -R a+rX` on it")
+
+
 def _make_mount_point(source: Path, target: Path) -> None:
     if source.is_dir():
         target.mkdir(mode=0o755, exist_ok=True)
@@ -53,12 +66,16 @@ def _make_mount_point(source: Path, target: Path) -> None:
 
 
 def _write_etc(room: Room, uid: int) -> None:
-    room.etc.mkdir(mode=0o755)
     files = {
-        "passwd": f"root:x:0:0::/tmp:/bin/sh\nagent:x:{uid}:{uid}::/tmp:/bin/sh\n",
-        "group": f"root:x:0:\nagent:x:{uid}:\n",
+        "passwd": f"root:x:0:0::/tmp:/bin/sh\n{USER}:x:{uid}:{uid}::/tmp:/bin/sh\n",
+        "group": f"root:x:0:\n{USER}:x:{uid}:\n",
         "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
     }
-    for name, text in files.items():
-        (room.etc / name).write_text(text)
+    contents = {name: text.encode() for name, text in files.items()}
+    if _LOADER_CACHE.exists():
+        contents[_LOADER_CACHE.name] = _LOADER_CACHE.read_bytes()
+    for name, data in contents.items():
+        (room.etc / name).write_bytes(data)
         (room.etc / name).chmod(0o644)
+    (room.etc / ALTERNATIVES.name).mkdir(mode=0o755)
+    room.etc.chmod(0o755)

@@ -6,7 +6,7 @@
   let drawnAt = 0;
   // Improvements beyond these are held at the edge, where their marks become arrows.
   const LOWEST = -1;
-  const HIGHEST = 3;
+  const HIGHEST = 2;
 
   // Plotly reads a little HTML in its texts; names and observations must stay text.
   const plain = (text) =>
@@ -134,9 +134,13 @@
     const lines = [
       [task.starter, "starter", "muted"], [task.bar, "success", "accent"],
     ].filter(([value]) => value !== null);
+    const steps = Math.max(...task.curves.flatMap((curve) => curve.steps));
     Plotly.react(element, curveTraces(task), layout({
       width: width(element), height: 220, margin: { l: 8, r: 56, t: 8, b: 32 },
-      xaxis: { title: { text: "step", standoff: 4 }, rangemode: "tozero", showgrid: false },
+      xaxis: {
+        title: { text: "step", standoff: 4 }, rangemode: "tozero", showgrid: false,
+        dtick: steps < 8 ? 1 : null,
+      },
       yaxis: { range: task.span, nticks: 5 },
       shapes: lines.map(([y, , name]) => ({
         type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, layer: "below",

@@ -1,0 +1,55 @@
+"""What does a sandbox cost? `python -c pass` in a box against the same bare.
+
+Run it with the cache that holds the agents' environment: `sandbox_start.py [CACHE]`.
+"""
+
+import asyncio
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from mlagentbench.core.limits import Limits
+from mlagentbench.environment.agent_env import ensure_agent_env
+from mlagentbench.environment.sandbox.box import Box, Furnishing, open_box
+from mlagentbench.run.places import default_cache
+
+ROUNDS = 40
+ALLOWED_MS = 40.0
+PROGRAM = ("-c", "pass")
+
+
+async def main() -> int:
+    """Interleave bare and boxed starts, print one line, fail if a box costs too much."""
+    cache = Path(sys.argv[1]) if len(sys.argv) > 1 else default_cache()
+    agent_env = ensure_agent_env(cache, "base", progress=lambda _: None).path
+    with tempfile.TemporaryDirectory() as rooms:
+        box = open_box(Path(rooms), Furnishing(agent_env=agent_env), Limits())
+        try:
+            pairs = [await _both(agent_env, box) for _ in range(ROUNDS)]
+        finally:
+            box.close()
+    bare, boxed = (statistics.median(column) for column in zip(*pairs, strict=True))
+    cost = boxed - bare
+    print(
+        f"python -c pass: bare {bare:.1f} ms, in a box {boxed:.1f} ms, "
+        f"difference {cost:.1f} ms (median of {ROUNDS}, at most {ALLOWED_MS:.0f})"
+    )
+    return int(cost > ALLOWED_MS)
+
+
+async def _both(agent_env: Path, box: Box) -> tuple[float, float]:
+    started = time.perf_counter()
+    subprocess.run([str(agent_env / "bin" / "python"), *PROGRAM], check=True, env={})
+    between = time.perf_counter()
+    execution = await box.execute(["python", *PROGRAM])
+    ended = time.perf_counter()
+    if execution.returncode != 0:
+        raise RuntimeError(execution.stderr.decode())
+    return (between - started) * 1000, (ended - between) * 1000
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))

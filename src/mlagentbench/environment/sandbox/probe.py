@@ -1,0 +1,187 @@
+"""Can this machine isolate an agent's code? Found out by really doing it."""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from mlagentbench.core.errors import MachineError
+from mlagentbench.core.limits import Limits
+from mlagentbench.core.record import Record
+from mlagentbench.environment.sandbox.command import SYSTEM_PATH, Launch, as_root, tool
+from mlagentbench.environment.sandbox.furnishing import WORKSPACE
+from mlagentbench.environment.sandbox.hierarchy import find_hierarchy
+from mlagentbench.environment.sandbox.inforce import LimitsInForce, limits_in_force
+from mlagentbench.environment.sandbox.seccomp import seccomp_filter
+from mlagentbench.environment.sandbox.slots import FIRST_UID
+from mlagentbench.environment.sandbox.syscalls import ARCHITECTURES, machine
+
+_OLDEST_BWRAP = (0, 8)
+_OLDEST_KERNEL = (5, 6)
+_PACKAGES = {
+    "bwrap": "bubblewrap",
+    "prlimit": "util-linux",
+    "setpriv": "util-linux",
+    "taskset": "util-linux",
+    "env": "coreutils",
+}
+_INSTALLERS = {
+    "apt-get": "apt-get install",
+    "dnf": "dnf install",
+    "pacman": "pacman -S",
+    "zypper": "zypper install",
+    "apk": "apk add",
+}
+_SYSCTLS = Path("/proc/sys")
+_BARE_TREE = (
+    *("--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin"),
+    *("--ro-bind-try", "/lib", "/lib", "--ro-bind-try", "/lib64", "/lib64"),
+    *("--proc", "/proc", "--dev", "/dev", "--dir", WORKSPACE),
+)
+
+
+class Isolation(Record):
+    """What the probe found."""
+
+    ok: bool
+    reason: str = ""
+    """Why there is no isolation; empty where there is."""
+    fix: str = ""
+    """What to do about it."""
+    mode: Literal["root", "user"] | None = None
+    """Whose rights sandboxes are built with."""
+    limits: LimitsInForce | None = None
+
+
+def require_isolation() -> Isolation:
+    """Return what the probe found, or say why no run can be isolated here."""
+    found = probe()
+    if not found.ok:
+        raise MachineError(f"{found.reason} {found.fix}")
+    return found
+
+
+def probe(*, system: str | None = None, search: str = SYSTEM_PATH) -> Isolation:
+    """Try to isolate a command the way every run does.
+
+    `system` and `search` stand in for the machine's own name and program folders.
+    """
+    lacking = (
+        _wrong_system(system or platform.system())
+        or _missing_program(search)
+        or _too_old(search)
+        or _refused()
+    )
+    if lacking is not None:
+        return lacking
+    return Isolation(
+        ok=True,
+        mode="root" if as_root() else "user",
+        limits=limits_in_force(find_hierarchy()),
+    )
+
+
+def _wrong_system(system: str) -> Isolation | None:
+    if system != "Linux":
+        return _lacking(
+            f"Runs are isolated by Linux, and this is {system}.",
+            "Use a Linux machine, a virtual machine, or WSL 2 under Windows.",
+        )
+    if machine() not in ARCHITECTURES:
+        known = " or ".join(ARCHITECTURES)
+        return _lacking(f"{machine()} is not supported.", f"Use an {known} machine.")
+    return None
+
+
+def _missing_program(search: str) -> Isolation | None:
+    for program, package in _PACKAGES.items():
+        if shutil.which(program, path=search) is None:
+            return _lacking(
+                f"{program} is not installed, and without it nothing can be isolated.",
+                f"Install it: `sudo {_installer(search)} {package}`.",
+            )
+    return None
+
+
+def _installer(search: str) -> str:
+    known = (name for name in _INSTALLERS if shutil.which(name, path=search))
+    return _INSTALLERS[next(known, "apt-get")]
+
+
+def _too_old(search: str) -> Isolation | None:
+    command = [tool("bwrap", search), "--version"]
+    said = subprocess.run(command, check=False, capture_output=True, text=True).stdout
+    if _version(said) < _OLDEST_BWRAP:
+        return _lacking(
+            f"{said.strip() or 'bwrap'} is too old.",
+            "Install bubblewrap 0.8 or newer.",
+        )
+    if _version(platform.release()) < _OLDEST_KERNEL:
+        return _lacking(
+            f"Linux {platform.release()} is too old.", "Use Linux 5.6 or newer."
+        )
+    return None
+
+
+def _version(text: str) -> tuple[int, ...]:
+    found = re.search(r"(\d+)\.(\d+)", text)
+    return (0, 0) if found is None else (int(found[1]), int(found[2]))
+
+
+def _refused() -> Isolation | None:
+    launch = Launch(_BARE_TREE, Limits(), uid=FIRST_UID, cores=_first_core())
+    with tempfile.TemporaryFile() as filter_, Path(os.devnull).open("wb") as status:
+        filter_.write(seccomp_filter(machine()))
+        filter_.seek(0)
+        handed = (filter_.fileno(), status.fileno())
+        trial = subprocess.run(
+            launch.arguments(["true"], doors=(), seccomp=handed[0], status=handed[1]),
+            check=False,
+            capture_output=True,
+            cwd="/",
+            env={},
+            pass_fds=handed,
+            text=True,
+        )
+    if trial.returncode == 0:
+        return None
+    return _why_refused(trial.stderr.strip(), _SYSCTLS)
+
+
+def _first_core() -> list[int]:
+    return sorted(os.sched_getaffinity(0))[:1]
+
+
+def _why_refused(said: str, sysctls: Path) -> Isolation:
+    reason = f"bubblewrap is there but may not isolate anything ({said})."
+    if as_root():
+        return _lacking(
+            reason, "Run as an ordinary user, or give this container CAP_SYS_ADMIN."
+        )
+    for setting, off, value in (
+        ("kernel/apparmor_restrict_unprivileged_userns", "1", "0"),
+        ("kernel/unprivileged_userns_clone", "0", "1"),
+        ("user/max_user_namespaces", "0", "10000"),
+    ):
+        file = sysctls / setting
+        if file.exists() and file.read_text().strip() == off:
+            name = setting.replace("/", ".")
+            return _lacking(
+                "User namespaces are switched off on this machine.",
+                f"Allow them: `sudo sysctl -w {name}={value}`{_APPARMOR[off == '1']}.",
+            )
+    return _lacking(reason, "Allow user namespaces for bubblewrap.")
+
+
+_APPARMOR = {
+    True: ", or give bwrap an AppArmor profile that says `userns,`",
+    False: "",
+}
+
+
+def _lacking(reason: str, fix: str) -> Isolation:
+    return Isolation(ok=False, reason=reason, fix=fix)

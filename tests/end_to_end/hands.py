@@ -1,0 +1,88 @@
+"""Agents of the tests' own: each does one thing the harness must bear."""
+
+from mlagentbench.agents.context import Context
+
+BAD_SUBMISSIONS = {
+    "missing": "pass",
+    "wrong columns": "write('Id,Price\\n1,2\\n')",
+    "not a number": "write(good.replace(row, row.split(',')[0] + ',nan'))",
+    "infinite": "write(good.replace(row, row.split(',')[0] + ',inf'))",
+    "duplicate ids": "write(good + row + '\\n')",
+    "missing ids": "write(good.replace(row + '\\n', ''))",
+    "text for a number": "write(good.replace(row, row.split(',')[0] + ',dear'))",
+    "binary junk": "open('submission.csv', 'wb').write(bytes(range(256)) * 99)",
+    "too large": "open('submission.csv', 'wb').truncate(2_000_000_000)",
+    "a symlink": "os.symlink('/etc/passwd', 'submission.csv')",
+    "a fifo": "os.mkfifo('submission.csv')",
+    "a folder": "os.mkdir('submission.csv')",
+}
+
+_SCRIPT = """
+import os
+good = open('submission.csv').read()
+row = good.splitlines()[1]
+os.remove('submission.csv')
+def write(text): open('submission.csv', 'w').write(text)
+case = {cases!r}[int(os.environ['MLAB_SEED'])]
+print(case)
+exec(case)
+"""
+
+
+async def bad_submitter(context: Context) -> None:
+    """Hand in something unacceptable, another thing for each seed."""
+    await context.act("Execute Script", script_name=context.task.script)
+    script = _SCRIPT.format(cases=list(BAD_SUBMISSIONS.values()))
+    await context.act("Write File", file_name="spoil.py", content=script)
+    await context.act("Execute Script", script_name="spoil.py")
+    await context.act("Check Submission")
+    await context.act("Final Answer", final_answer="done")
+
+
+async def quitter(context: Context) -> None:
+    """Give up at once."""
+
+
+async def raiser(context: Context) -> None:
+    """Fail in its own code."""
+    await context.act("List Files", dir_path=".")
+    raise RuntimeError("my own mistake")
+
+
+async def endless(context: Context) -> None:
+    """Never stop by itself."""
+    while True:
+        await context.act("List Files", dir_path="data")
+
+
+async def sleeper(context: Context) -> None:
+    """Run a script that ignores every signal and leaves daemons behind."""
+    script = """
+import os, signal, time
+for number in range(1, 32):
+    try: signal.signal(number, signal.SIG_IGN)
+    except OSError: pass
+for _ in range(3):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            while True: pass
+        os._exit(0)
+print('ignoring', flush=True)
+while True: time.sleep(1)
+"""
+    await context.act("Write File", file_name="sleep.py", content=script)
+    await context.act("Execute Script", script_name="sleep.py")
+    await context.act("Final Answer", final_answer="never reached")
+
+
+async def fumbler(context: Context) -> None:
+    """Call actions wrongly in every way."""
+    await context.act("No Such Action", x="1")
+    await context.act("Read File", wrong="train.py")
+    await context.act("Read File", file_name="/etc/passwd")
+    await context.act("Write File", file_name="data/train.csv", content="x")
+    await context.act("Write File", file_name="a/b/new.txt", content="made")
+    await context.act("Read File", file_name="a/b/new.txt")
+    await context.act("Execute Script", script_name="absent.py")
+    await context.act("Final Answer", final_answer="done")

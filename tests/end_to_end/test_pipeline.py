@@ -1,0 +1,143 @@
+"""The whole line of one run, in the real sandbox, on real data."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.evaluation.competence import noise
+from mlagentbench.run.pipeline import run
+from mlagentbench.run.plan import BudgetOverride, Plan
+from mlagentbench.run.rescoring import rescore
+from mlagentbench.run.tracefile import read_trace
+from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.tasks.progress import Silent
+
+sys.path.insert(0, str(Path(__file__).parent))
+from hands import BAD_SUBMISSIONS
+
+
+@pytest.fixture
+def carry_out(tmp_path, cache):
+    """Run one agent on house-price and return the experiment and its cards."""
+
+    def go(agent, *, name="exp", **options):
+        plan = Plan(
+            tasks=("house-price",), agent=agent, out=tmp_path, name=name, **options
+        )
+        experiment = run(plan, cache=cache)
+        cards, warnings = experiment.scorecards()
+        assert warnings == []
+        return experiment, cards
+
+    return go
+
+
+def test_two_seeds_are_two_runs_and_the_same_seed_scores_the_same(carry_out):
+    experiment, cards = carry_out("starter", name="one", seeds=(1, 2))
+    _, again = carry_out("starter", name="two", seeds=(1, 2), parallel=2)
+    scores = {card.seed: card.score for card in cards}
+    assert scores == {card.seed: card.score for card in again}
+    assert scores[1] != scores[2]
+    assert len(list((experiment.folder / "trace").iterdir())) == 2
+    assert len(list((experiment.folder / "submissions").iterdir())) == 2
+    assert list(experiment.logs.glob("*.eval"))
+
+
+def test_the_starter_scores_within_its_measured_noise_and_never_succeeds(carry_out):
+    task = load_task("house-price")
+    _, (card,) = carry_out("starter", seeds=(100,))
+    assert card.ending is Ending.SUBMITTED
+    assert abs(card.score - task.measured.starter.mean) < noise(
+        task.measured.starter, task.sd_floor
+    )
+    assert not card.success
+
+
+def test_the_reference_clears_the_bar_and_the_record_is_complete(carry_out, cache):
+    experiment, (card,) = carry_out("reference")
+    assert card.success
+    assert card.significant
+    assert card.improvement > 0.15
+    asked = json.loads((experiment.folder / "experiment.json").read_text())
+    assert asked["agent_env"]["base"]
+    assert asked["limits"]
+    assert asked["packages"]["inspect_ai"]
+    (run_id,) = experiment.runs()
+    trace = read_trace(experiment.trace(run_id), str(run_id))
+    assert [step.step for step in trace.steps] == list(range(1, len(trace.steps) + 1))
+    assert trace.end.ending is Ending.SUBMITTED
+    executed = next(s for s in trace.steps if s.action == "Execute Script")
+    assert "(measured)" in executed.observation
+    (judged_again,) = rescore(experiment, cache, Silent())
+    assert judged_again.score == card.score
+
+
+def test_the_tuner_improves_by_more_than_the_bar_within_its_budget(carry_out):
+    experiment, (card,) = carry_out("tuner", budget=BudgetOverride(steps=25))
+    assert card.ending is Ending.SUBMITTED
+    assert card.steps <= 25
+    assert card.success
+    (run_id,) = experiment.runs()
+    steps = read_trace(experiment.trace(run_id), str(run_id)).steps
+    measured = [s.validation.value for s in steps if s.validation]
+    last = [s for s in steps if s.action == "Execute Script"][-1]
+    assert last.validation.value == pytest.approx(min(measured))
+
+
+def test_every_bad_submission_is_refused_with_its_reason(carry_out):
+    seeds = tuple(range(len(BAD_SUBMISSIONS)))
+    _, cards = carry_out("hands:bad_submitter", seeds=seeds, parallel=2)
+    assert len(cards) == len(BAD_SUBMISSIONS)
+    reasons = dict(
+        zip(BAD_SUBMISSIONS, sorted(cards, key=lambda c: c.seed), strict=True)
+    )
+    for case, card in reasons.items():
+        assert card.ending is Ending.SUBMITTED, (case, card.reason)
+        assert card.score is None, case
+        assert card.submission_error, case
+        assert not card.success
+    assert "missing" in reasons["missing"].submission_error
+    assert "larger than 200 MB" in reasons["too large"].submission_error
+    assert "folder" in reasons["a folder"].submission_error
+
+
+@pytest.mark.parametrize(
+    ("agent", "ending"),
+    [
+        ("hands:quitter", Ending.STOPPED),
+        ("hands:raiser", Ending.CRASHED),
+        ("hands:endless", Ending.OUT_OF_STEPS),
+    ],
+)
+def test_however_an_agent_ends_it_has_a_scorecard(carry_out, agent, ending):
+    _, (card,) = carry_out(agent, budget=BudgetOverride(steps=4))
+    assert card.ending is ending
+    assert "missing" in card.submission_error
+
+
+def test_a_script_that_ignores_signals_ends_within_its_limit(carry_out):
+    budget = BudgetOverride(minutes=0.05)
+    experiment, (card,) = carry_out("hands:sleeper", budget=budget)
+    assert card.ending is Ending.OUT_OF_TIME
+    assert card.seconds.execute < 3 + 1
+    (run_id,) = experiment.runs()
+    steps = read_trace(experiment.trace(run_id), str(run_id)).steps
+    assert "ignoring" in steps[-1].observation
+
+
+def test_wrong_calls_become_observations(carry_out):
+    experiment, (card,) = carry_out("hands:fumbler")
+    assert card.ending is Ending.SUBMITTED
+    (run_id,) = experiment.runs()
+    steps = read_trace(experiment.trace(run_id), str(run_id)).steps
+    seen = [step.observation for step in steps]
+    assert "the actions are" in seen[0]
+    assert "Usage: Read File takes" in seen[1]
+    assert "outside the workspace" in seen[2]
+    assert "read-only" in seen[3]
+    assert seen[5] == "made"
+    assert "No such file" in seen[6]
+    assert card.errors == {"unknown_action": 1, "action_failed": 4}

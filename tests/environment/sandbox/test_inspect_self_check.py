@@ -1,0 +1,30 @@
+"""Inspect's own conformance checks, on our provider."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from inspect_ai.util._sandbox.self_check import *  # noqa: F403
+
+from mlagentbench.core.limits import Limits
+from mlagentbench.environment.sandbox.box import Furnishing
+from mlagentbench.environment.sandbox.provider import BwrapConfig, BwrapSandbox
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+CANNOT_APPLY = {
+    "test_exec_as_user": "a sandbox has one user, and nobody in it can add another",
+}
+
+
+@pytest.fixture
+async def sandbox_env(
+    request: pytest.FixtureRequest, rooms: Path, agent_env: Path
+) -> AsyncIterator[BwrapSandbox]:
+    if reason := CANNOT_APPLY.get(request.node.originalname):
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+    furnishing = Furnishing(agent_env=agent_env)
+    config = BwrapConfig(rooms=rooms, furnishing=furnishing, limits=Limits())
+    opened = await BwrapSandbox.sample_init("check", config, {})
+    yield opened["default"]
+    await BwrapSandbox.sample_cleanup("check", config, opened, interrupted=False)

@@ -1,0 +1,82 @@
+"""A real browser, and pages opened in it with everything they complain about."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, sync_playwright
+
+from mlagentbench.report.page import write_report
+from mlagentbench.report.view import ExperimentView
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory) -> Iterator[BrowserContext]:
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("these tests look at the page in Chromium: install `chromium`")
+    with sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            tmp_path_factory.mktemp("chromium"), executable_path=chromium, args=FLAGS
+        )
+        yield context
+        context.close()
+
+
+class Opened:
+    """A page in a tab, with everything it complained about or asked for."""
+
+    def __init__(self, tab: Page, address: str) -> None:
+        self.tab = tab
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.dialogs: list[str] = []
+        tab.on("console", lambda message: self.complaints.append(message.text))
+        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        tab.on("request", lambda request: self.requests.append(request.url))
+        tab.on("dialog", self._refuse)
+        tab.goto(address)
+        self.address = address
+
+    def _refuse(self, dialog) -> None:
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    def column(self, place: int) -> list[str]:
+        cells = f"table.runs tbody tr > :nth-child({place})"
+        return self.tab.eval_on_selector_all(
+            cells, "cells => cells.map(cell => cell.dataset.value)"
+        )
+
+    def open_folds(self) -> None:
+        self.tab.evaluate(
+            "document.querySelectorAll('details').forEach(d => d.open = 1)"
+        )
+
+    def sort_by(self, label: str) -> None:
+        self.tab.get_by_role("button", name=label, exact=True).click()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    tabs = []
+
+    def open_page(view: ExperimentView, *, width: int = 1280) -> Opened:
+        path = write_report(view, tmp_path / "report.html")
+        tab = browser.new_page()
+        tabs.append(tab)
+        tab.set_viewport_size({"width": width, "height": 900})
+        return Opened(tab, path.as_uri())
+
+    yield open_page
+    for tab in tabs:
+        tab.close()

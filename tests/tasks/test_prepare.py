@@ -1,0 +1,222 @@
+import csv
+import os
+import random
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mlagentbench.core.errors import MachineError, TaskError
+from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.tasks.prepare import find_prepared, prepare, verify
+
+PREPARE = """
+import sys
+from pathlib import Path
+from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.tasks.prepare import prepare, verify
+task = load_task("house-price")
+print("ready", flush=True)
+sys.exit(len(verify(prepare(task, Path(sys.argv[1])))))
+"""
+
+
+@pytest.fixture
+def task():
+    return load_task("house-price")
+
+
+def everything(cache):
+    return sorted(path for path in (cache / "prepared").glob("*"))
+
+
+def rows(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_prepared_data_lies_under_a_name_that_says_what_decided_it(task, own_cache):
+    prepared = prepare(task, own_cache)
+    name = f"house-price@1-mini-{prepared.digest[:12]}"
+    assert prepared.public == own_cache / "prepared" / name / "public"
+    assert prepared.private == own_cache / "prepared" / name / "private"
+    assert prepared.cache == own_cache
+    assert verify(prepared) == []
+
+
+def test_house_price_is_split_anew_and_keeps_its_test_prices(task, cache, archives):
+    prepared = prepare(task, cache)
+    data = prepared.public / "data"
+    assert {path.name for path in data.iterdir()} == {
+        "train.csv",
+        "validation.csv",
+        "test.csv",
+        "data_description.md",
+    }
+    parts = [rows(data / f"{name}.csv") for name in ("train", "validation", "test")]
+    assert [len(part) for part in parts] == [760, 300, 400]
+    assert "SalePrice" in parts[0][0]
+    assert "SalePrice" in parts[1][0]
+    assert "SalePrice" not in parts[2][0]
+    ids = [row["Id"] for part in parts for row in part]
+    assert ids == [str(number) for number in range(1, 1461)]
+    answers = rows(prepared.private / "answers.csv")
+    assert [row["Id"] for row in answers] == ids[1060:]
+
+
+def test_public_files_are_read_only_and_equally_old(task, own_cache):
+    public = prepare(task, own_cache).public
+    assert len({path.stat().st_mtime for path in (public, *public.rglob("*"))}) == 1
+    modes = {stat.S_IMODE(p.stat().st_mode) for p in public.rglob("*") if p.is_file()}
+    assert modes == {0o444}
+
+
+def test_the_second_time_is_fast_and_touches_nothing(task, own_cache):
+    first = prepare(task, own_cache)
+    before = first.folder.stat()
+    began = time.monotonic()
+    assert prepare(task, own_cache) == first == find_prepared(task, own_cache)
+    assert time.monotonic() - began < 0.1
+    assert first.folder.stat() == before
+
+
+def test_nothing_is_found_before_it_is_prepared(task, tmp_path):
+    assert find_prepared(task, tmp_path) is None
+    assert not list(tmp_path.iterdir())
+
+
+def spoil_by_deleting(prepared):
+    (prepared.public / "data" / "test.csv").unlink()
+
+
+def spoil_by_shortening(prepared):
+    path = prepared.public / "data" / "test.csv"
+    path.chmod(0o644)
+    path.write_text("Id\n")
+
+
+def spoil_by_adding(prepared):
+    shutil.copy(prepared.private / "answers.csv", prepared.public / "answers.csv")
+
+
+def spoil_by_touching(prepared):
+    os.utime(prepared.public / "data" / "test.csv")
+
+
+def spoil_the_manifest(prepared):
+    (prepared.folder / "manifest.json").write_text("{")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        spoil_by_deleting,
+        spoil_by_shortening,
+        spoil_by_adding,
+        spoil_by_touching,
+        spoil_the_manifest,
+    ],
+)
+def test_spoiled_data_is_noticed_and_prepared_again(task, own_cache, spoil):
+    prepared = prepare(task, own_cache)
+    spoil(prepared)
+    assert verify(prepared)
+    assert find_prepared(task, own_cache) is None
+    assert prepare(task, own_cache) == prepared
+    assert verify(prepared) == []
+
+
+def test_changed_bytes_of_the_same_size_and_time_are_found_by_verify(task, own_cache):
+    prepared = prepare(task, own_cache)
+    path = prepared.public / "data" / "test.csv"
+    known = path.stat()
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes().replace(b"1061", b"1O61"))
+    os.utime(path, (known.st_atime, known.st_mtime))
+    assert verify(prepared) == [
+        "public/data/test.csv has other contents than were prepared"
+    ]
+
+
+def test_two_processes_at_once_end_with_one_correct_cache(own_cache):
+    command = [sys.executable, "-c", PREPARE, str(own_cache)]
+    both = [
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        for _ in range(3)
+    ]
+    assert [process.wait() for process in both] == [0, 0, 0]
+    assert len([path for path in everything(own_cache) if path.name[0] != "."]) == 1
+
+
+@pytest.mark.slow
+def test_a_process_killed_at_any_moment_leaves_a_cache_that_works(task, own_cache):
+    draw = random.Random(7)
+    found_unfinished = 0
+    for _ in range(12):
+        shutil.rmtree(own_cache / "prepared", ignore_errors=True)
+        command = [sys.executable, "-c", PREPARE, str(own_cache)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            assert process.stdout.readline() == b"ready\n"
+            time.sleep(draw.uniform(0, 0.04))
+            process.send_signal(signal.SIGKILL)
+        found_unfinished += find_prepared(task, own_cache) is None
+        assert verify(prepare(task, own_cache)) == []
+        assert not list((own_cache / "prepared").glob(".part-*"))
+    assert found_unfinished
+
+
+def test_what_a_killed_process_left_is_swept(task, own_cache):
+    prepared = prepare(task, own_cache)
+    shutil.rmtree(prepared.folder)
+    left = own_cache / "prepared" / f".part-{prepared.folder.name}-dead"
+    (left / "new" / "public").mkdir(parents=True)
+    (left / "new" / "public" / "half").write_text("half")
+    prepare(task, own_cache)
+    assert not left.exists()
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_made(own_cache):
+    def allow_small_files_only():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    done = subprocess.run(
+        [sys.executable, "-c", PREPARE, str(own_cache)],
+        preexec_fn=allow_small_files_only,
+        capture_output=True,
+        text=True,
+    )
+    last = done.stderr.splitlines()[-1]
+    assert "MachineError" in last
+    assert "cannot be written (File too large)" in last
+    assert [path.name[-5:] for path in everything(own_cache)] == [".lock"]
+
+
+def test_a_cache_that_cannot_be_written_is_one_sentence(task, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MachineError, match="cannot be written") as raised:
+        prepare(task, tmp_path / "file" / "cache")
+    assert len(str(raised.value).splitlines()) == 1
+
+
+def test_a_prepare_that_fails_is_the_tasks_fault_and_leaves_nothing(
+    folder, edit, own_cache
+):
+    edit("prepare.py", "columns = list(sales[0])", 'columns = sales["columns"]')
+    with pytest.raises(TaskError, match=r"prepare\.py: TypeError"):
+        prepare(load_task(folder), own_cache)
+    assert [path.name[-5:] for path in everything(own_cache)] == [".lock"]
+
+
+def test_a_changed_task_never_meets_old_data(folder, edit, own_cache, task):
+    first = prepare(task, own_cache)
+    edit("prepare.py", 'SALT = "house-price@1"', 'SALT = "another"')
+    second = prepare(load_task(folder), own_cache)
+    assert first.folder != second.folder
+    one, other = (Path(p.public, "data", "test.csv") for p in (first, second))
+    assert one.read_bytes() != other.read_bytes()

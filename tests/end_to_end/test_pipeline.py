@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.core.ending import Ending
-from mlagentbench.evaluation.competence import noise
 from mlagentbench.run.pipeline import run
 from mlagentbench.run.plan import BudgetOverride, Plan
 from mlagentbench.run.rescoring import rescore
@@ -16,8 +15,6 @@ from mlagentbench.tasks.catalogue import load_task
 from mlagentbench.tasks.progress import Silent
 
 sys.path.insert(0, str(Path(__file__).parent))
-from hands import BAD_SUBMISSIONS
-
 
 @pytest.fixture
 def carry_out(tmp_path, cache):
@@ -46,13 +43,12 @@ def test_two_seeds_are_two_runs_and_the_same_seed_scores_the_same(carry_out):
     assert list(experiment.logs.glob("*.eval"))
 
 
-def test_the_starter_scores_within_its_measured_noise_and_never_succeeds(carry_out):
+def test_the_starter_reproduces_its_measured_score_and_never_succeeds(carry_out):
     task = load_task("house-price")
-    _, (card,) = carry_out("starter", seeds=(100,))
+    _, (card,) = carry_out("starter", seeds=(3,))
     assert card.ending is Ending.SUBMITTED
-    assert abs(card.score - task.measured.starter.mean) < noise(
-        task.measured.starter, task.sd_floor
-    )
+    # Other processors may round differently, so not to the last digit.
+    assert card.score == pytest.approx(task.measured.starter.scores[3], rel=0.01)
     assert not card.success
 
 

@@ -79,6 +79,26 @@ class Validation(Record):
     """The visible labels, under `public/`."""
 
 
+AgentEnvName = Literal["base", "torch", "numpy"]
+"""The environments code can run in, each built from a lock of its own."""
+
+
+class Grading(Record):
+    """How submitted code is run to be judged: in a fresh sandbox, without labels."""
+
+    driver: str = "driver.py"
+    """Our own script that loads the submission and feeds it inputs."""
+    agent_env: AgentEnvName = "base"
+    inputs: str = "inputs"
+    """A folder under `private/`: one hidden input file per turn."""
+    visible_inputs: str | None = None
+    """The same under `public/`, to measure progress on."""
+    timed: bool = False
+    """Whether starter and submission take turns against the clock."""
+    seconds: PositiveFloat = 60
+    """The longest one turn may take."""
+
+
 class Baseline(Record):
     """Scores of one known solution, measured and never assumed."""
 
@@ -109,7 +129,7 @@ class Task(Record):
     metric: str
     direction: Direction
     unit: str
-    agent_env: Literal["base", "torch"] = "base"
+    agent_env: AgentEnvName = "base"
     """Which environment the agent's code runs in."""
     script: str = "train.py"
     """The starter's entry point: what a baseline executes."""
@@ -122,6 +142,8 @@ class Task(Record):
     sd_floor: float = Field(default=0.0, ge=0)
     """The least standard deviation ever assumed of the starter."""
     validation: Validation | None = None
+    grading: Grading | None = None
+    """Present where the submission is code that must be run."""
     budget: Budget = Budget()
     edition: str
     data: Edition

@@ -7,6 +7,7 @@ harness, its data or the home folder lies inside something bound is covered.
 
 from pathlib import Path, PurePath
 
+from mlagentbench.core.errors import MachineError
 from mlagentbench.core.limits import Limits
 from mlagentbench.environment.sandbox.cover import Cover
 from mlagentbench.environment.sandbox.furnishing import (
@@ -55,6 +56,9 @@ def _system(cover: Cover) -> list[str]:
 
 def _interpreter(agent_env: Path, cover: Cover) -> list[str]:
     interpreter = find_interpreter(agent_env)
+    for path in (*interpreter.executables, *interpreter.libraries):
+        if path.is_relative_to(TMP) or path.is_relative_to(WORKSPACE):
+            raise MachineError(f"{path} is hidden in a sandbox; move Python elsewhere")
     arguments = []
     for library in interpreter.libraries:
         if not library.is_relative_to(_USR):

@@ -1,0 +1,366 @@
+"""Attacks from inside a box: on files, on the network, on the machine."""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import mlagentbench
+from mlagentbench.core.errors import MachineError
+from mlagentbench.core.limits import Limits
+from mlagentbench.environment.sandbox.box import Box, Furnishing, Mount, open_box
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "label-4f1d8b"
+
+WALK = """
+import json, os
+seen, secret = [], []
+for folder, folders, files in os.walk("/", onerror=lambda error: None):
+    folders[:] = [f for f in folders if (folder, f) not in (("/", "proc"), ("/", "dev"))]
+    seen += [os.path.join(folder, name) for name in folders + files]
+print(json.dumps(seen))
+"""
+
+
+async def python(box: Box, code: str, *arguments: str):
+    return await box.execute(["python", "-c", code, *arguments], timeout=60)
+
+
+@pytest.fixture
+def furnished(make_box, tmp_path) -> Box:
+    private = tmp_path / "cache" / "task" / "private"
+    public = tmp_path / "cache" / "task" / "public" / "data"
+    starter = tmp_path / "starter"
+    for folder in (private, public, starter):
+        folder.mkdir(parents=True)
+    (private / "answers.csv").write_text(SECRET)
+    (public / "train.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "metric.py").write_text("def metric(): ...\n")
+    (starter / "train.py").write_text("print('hello')\n")
+    return make_box(
+        starter=starter,
+        mounts=(
+            Mount(source=public, target="/workspace/data"),
+            Mount(source=tmp_path / "metric.py", target="/workspace/evaluate.py"),
+        ),
+        environment={"MLAB_SEED": "7"},
+    )
+
+
+async def test_nothing_of_the_harness_its_data_or_the_home_folder_exists(
+    make_box, agent_env
+):
+    # Output is cut at the limit, and a whole system has many files.
+    box = make_box(Limits(output_kb=128 * 1024))
+    seen = [Path(path) for path in json.loads((await python(box, WALK)).stdout)]
+    names = {path.name for path in seen}
+    assert not {"mlagentbench", "inspect_ai", "answers.csv"} & names
+    assert not any("mlagentbench" in name for name in names)
+    assert {path.parts[1] for path in seen} <= {
+        *("bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "opt", "etc"),
+        *("dev", "proc", "tmp", "workspace", Path(sys.base_prefix).parts[1]),
+    }
+    assert not [path for path in seen if path.is_relative_to(sys.prefix)]
+
+
+async def test_private_paths_cannot_be_opened_by_any_spelling(furnished, tmp_path):
+    package = Path(mlagentbench.__file__).parent
+    private = tmp_path / "cache" / "task" / "private" / "answers.csv"
+    paths = [
+        *(private, package / "__init__.py", package.parent, Path.home() / ".bashrc"),
+        *(furnished.workspace.parent, Path(sys.prefix), Path("/var"), Path("/sys")),
+        *(Path("/proc/1/root") / private.relative_to("/"), Path("/proc/1/cwd")),
+        Path("/workspace/data/../../private/answers.csv"),
+        Path(f"/proc/self/root{private}"),
+    ]
+    code = """
+import os, sys
+for path in sys.argv[1:]:
+    try:
+        os.close(os.open(path, os.O_RDONLY))
+        print("opened", path)
+    except OSError:
+        pass
+"""
+    done = await python(furnished, code, *map(str, paths))
+    assert (done.returncode, done.stdout) == (0, b"")
+
+
+async def test_nothing_of_the_hosts_environment_is_passed_on(furnished, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", SECRET)
+    done = await python(furnished, "import os; print(dict(os.environ))")
+    given = set(eval(done.stdout))
+    assert "SOME_API_KEY" not in given
+    assert given >= {"MLAB_SEED", "HOME", "PATH"}
+    listed = await box_text(furnished, "cat /proc/*/environ")
+    assert SECRET not in listed
+
+
+async def box_text(box: Box, script: str) -> str:
+    done = await box.execute(["sh", "-c", script], timeout=60)
+    return (done.stdout + done.stderr).decode(errors="replace")
+
+
+async def test_there_is_no_network(furnished):
+    code = """
+import socket
+for family, address in ((socket.AF_INET, ("1.1.1.1", 53)), (socket.AF_INET6, ("::2", 53))):
+    try:
+        socket.socket(family).connect(address)
+        print("connected", address)
+    except OSError:
+        pass
+print([name for _, name in socket.if_nameindex()])
+server = socket.create_server(("localhost", 0))
+socket.create_connection(server.getsockname()).close()
+"""
+    done = await python(furnished, code)
+    assert (done.returncode, done.stdout) == (0, b"['lo']\n"), done.stderr
+
+
+async def test_a_listener_on_the_host_is_not_reached(furnished):
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        code = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])))"
+        done = await python(furnished, code, str(server.getsockname()[1]))
+    assert b"ConnectionRefused" in done.stderr
+
+
+@pytest.mark.parametrize("family", ["AF_VSOCK", "AF_PACKET", "AF_ALG", "AF_CAN"])
+async def test_sockets_of_odd_families_are_refused(furnished, family):
+    code = f"import socket; socket.socket(socket.{family}, socket.SOCK_RAW)"
+    done = await python(furnished, code)
+    assert b"Address family not supported" in done.stderr
+
+
+async def test_no_right_is_left_and_none_can_be_won(furnished):
+    status = await box_text(furnished, "cat /proc/self/status")
+    fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+    assert {int(fields[f"Cap{name}"], 16) for name in ("Inh", "Prm", "Eff", "Amb")} == {0}
+    assert fields["NoNewPrivs"] == "1"
+    assert fields["Seccomp"] == "2"
+    assert "0" not in fields["Uid"].split()
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "echo x > /proc/sys/kernel/core_pattern",
+        "echo x > /proc/sys/kernel/hostname",
+        "echo c > /proc/sysrq-trigger",
+        "unshare -Ur true",
+        "unshare -m true",
+        "unshare -n true",
+        "mount -t tmpfs none /tmp",
+        "umount /workspace/data",
+        "mount -o remount,rw /workspace/data",
+        "mknod /tmp/disk b 8 0",
+        "chroot / true",
+        "kill -9 1",
+        "echo x > /usr/bin/new",
+        "echo x > /opt/agent-env/bin/new",
+        "echo x > /etc/passwd",
+        "echo x > /new",
+        "echo x > /dev/new",
+        "ls /proc/1/fd/",
+        "taskset -c 0-63 true",
+        "cp /usr/bin/id /tmp/id && chmod u+s /tmp/id && chown 0 /tmp/id",
+        "date -s 2001-01-01",
+        "dmesg",
+        "nice -n -5 true && test \"$(nice -n -5 nice)\" = -5",
+        "ulimit -Hn 1000000",
+    ],
+)
+async def test_the_machine_cannot_be_changed(furnished, attack):
+    before = Path("/proc/sys/kernel/core_pattern").read_text()
+    done = await furnished.execute(["sh", "-c", attack], timeout=30)
+    assert done.returncode != 0, done
+    assert Path("/proc/sys/kernel/core_pattern").read_text() == before
+
+
+SYSCALLS = {
+    "x86_64": {"io_uring_setup": 425, "keyctl": 250, "bpf": 321, "userfaultfd": 323,
+               "perf_event_open": 298, "ptrace": 101, "process_vm_readv": 310,
+               "setns": 308, "pivot_root": 155, "kexec_load": 246, "init_module": 175},
+    "aarch64": {"io_uring_setup": 425, "keyctl": 219, "bpf": 280, "userfaultfd": 282,
+                "perf_event_open": 241, "ptrace": 117, "process_vm_readv": 270,
+                "setns": 268, "pivot_root": 41, "kexec_load": 104, "init_module": 105},
+}  # fmt: skip
+
+
+async def test_calls_that_no_training_run_needs_are_refused(furnished):
+    code = """
+import ctypes, errno, json, sys
+libc = ctypes.CDLL(None, use_errno=True)
+for name, number in json.loads(sys.argv[1]).items():
+    ctypes.set_errno(0)
+    libc.syscall(number, 0, 0, 0, 0, 0)
+    print(name, errno.errorcode.get(ctypes.get_errno()))
+"""
+    wanted = SYSCALLS[platform.machine()]
+    done = await python(furnished, code, json.dumps(wanted))
+    assert done.stdout.decode().splitlines() == [f"{name} EPERM" for name in wanted]
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "echo x > data/train.csv",
+        "echo x > data/new.csv",
+        "echo x > ./data/../data/train.csv",
+        "echo x > /proc/self/cwd/data/train.csv",
+        "echo x >> evaluate.py",
+        "ln -s data d && echo x > d/train.csv",
+        "ln data/train.csv t && echo x > t",
+        "ln evaluate.py e && echo x > e",
+        "mv data old",
+        "mv evaluate.py old",
+        "mv train.py evaluate.py",
+        "mkdir d && mv -T d data",
+        "rm -rf data",
+        "rm -f evaluate.py",
+        "rmdir data",
+        "chmod 777 data",
+        "chmod 777 data/train.csv",
+        "touch data/train.csv",
+        "truncate -s 0 data/train.csv",
+        "cp --remove-destination train.py evaluate.py",
+        "sed -i s/a/b/ data/train.csv",
+        "exec 3<data/train.csv; echo x > /proc/self/fd/3",
+        "mv /workspace /old",
+    ],
+)
+async def test_read_only_things_stay_as_they_are(furnished, attack):
+    done = await furnished.execute(["sh", "-c", attack])
+    assert done.returncode != 0, done
+    assert furnished.read("data/train.csv", limit=100) == b"a,b\n1,2\n"
+    after = await furnished.execute(["cat", "data/train.csv", "evaluate.py"])
+    assert after.stdout == b"a,b\n1,2\ndef metric(): ...\n"
+
+
+async def test_a_closed_workspace_does_not_stop_the_next_command(furnished):
+    await furnished.execute(["chmod", "000", "/workspace", "/tmp"])
+    assert (await furnished.execute(["python", "train.py"])).stdout == b"hello\n"
+
+
+async def test_odd_names_and_set_uid_files_do_no_harm(furnished, rooms):
+    code = r"""
+import os
+for name in (b"\xff\n\x1b[31m", b"-rf", b" ", b"*", "\u202e".encode()):
+    open(b"/workspace/" + name, "wb").close()
+os.symlink("/etc/passwd", "/workspace/link")
+os.symlink("/", "/tmp/root")
+os.mkfifo("/workspace/pipe")
+open("/workspace/suid", "wb").close(); os.chmod("/workspace/suid", 0o6777)
+os.truncate("/workspace/suid", 2**30)
+for _ in range(1500):
+    os.mkdir("d"); os.chdir("d")
+"""
+    assert (await python(furnished, code)).returncode == 0
+    assert "suid" in furnished.names(".")
+    furnished.close()
+    assert [path for path in rooms.iterdir() if path.is_dir()] == []
+
+
+async def test_threads_pools_and_arrays_work_under_the_filter(furnished):
+    code = """
+import multiprocessing, threading, numpy
+from sklearn.ensemble import RandomForestClassifier
+def square(x): return x * x
+if __name__ == "__main__":
+    with multiprocessing.Pool(2) as pool:
+        print(sum(pool.map(square, range(10))))
+    threads = [threading.Thread(target=numpy.linalg.svd, args=(numpy.eye(50),)) for _ in range(8)]
+    for t in threads: t.start()
+    for t in threads: t.join()
+    x = numpy.random.default_rng(0).random((50, 3))
+    print(RandomForestClassifier(10, n_jobs=2, random_state=0).fit(x, x[:, 0] > .5).n_classes_)
+"""
+    furnished.write("pool.py", code.encode())
+    done = await furnished.execute(["python", "pool.py"], timeout=120)
+    assert done.stdout == b"285\n2\n", done.stderr
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Path]:
+    """A folder that is not in /tmp, which a sandbox has for itself."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def test_an_interpreter_that_a_sandbox_would_hide_is_refused(rooms, tmp_path):
+    (tmp_path / "env" / "bin").mkdir(parents=True)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "bin" / "python").touch()
+    (tmp_path / "env" / "bin" / "python").symlink_to(tmp_path / "bin" / "python")
+    with pytest.raises(MachineError, match="move Python elsewhere"):
+        open_box(rooms, Furnishing(agent_env=tmp_path / "env"), Limits())
+
+
+async def test_a_package_installed_for_the_base_interpreter_is_covered(
+    elsewhere, rooms
+):
+    """As after `pip install mlagentbench` without a virtual environment."""
+    base = elsewhere / "base"
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    library = base / "lib" / version
+    unneeded = shutil.ignore_patterns("site-packages", "test", "config-*", "__pycache__")
+    shutil.copytree(Path(sys.base_prefix) / "lib" / version, library, ignore=unneeded)
+    (base / "bin").mkdir()
+    executable = base / "bin" / version
+    shutil.copy(Path(sys._base_executable).resolve(), executable)
+    for package in ("mlagentbench", "other"):
+        (library / "site-packages" / package).mkdir(parents=True)
+        (library / "site-packages" / package / "__init__.py").write_text(SECRET)
+    env = elsewhere / "env"
+    subprocess.run([executable, "-m", "venv", "--without-pip", env], check=True)
+    box = open_box(rooms, Furnishing(agent_env=env), Limits())
+    try:
+        done = await python(
+            box,
+            "import os, sys; print(sys.base_prefix, os.listdir(sys.argv[1]))",
+            str(library / "site-packages"),
+        )
+    finally:
+        box.close()
+    assert done.stdout.decode() == f"{base} []\n", done.stderr
+
+
+def test_a_mount_that_holds_the_harness_is_refused(make_box):
+    project = Path(mlagentbench.__file__).parents[2]
+    mount = Mount(source=project.parent, target="/workspace/data")
+    with pytest.raises(MachineError, match="no sandbox may see"):
+        make_box(mounts=(mount,))
+
+
+def test_data_that_every_sandbox_could_read_is_refused(make_box):
+    mount = Mount(source=Path("/usr/share"), target="/workspace/data")
+    with pytest.raises(MachineError, match="move the cache"):
+        make_box(mounts=(mount,))
+
+
+@pytest.mark.parametrize(
+    "target", ["data", "/workspace/a/b", "/tmp/x", "/workspace/../etc", "/workspace/"]
+)
+def test_a_mount_stays_out_of_the_agents_hands(tmp_path, target):
+    with pytest.raises(ValueError, match=target):
+        Mount(source=tmp_path, target=target)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives users of their own")
+async def test_two_boxes_run_as_two_users(make_box):
+    first, second = make_box(), make_box()
+    one, two = [(await box.execute(["id", "-u"])).stdout for box in (first, second)]
+    assert one != two

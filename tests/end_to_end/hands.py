@@ -86,3 +86,23 @@ async def fumbler(context: Context) -> None:
     await context.act("Read File", file_name="a/b/new.txt")
     await context.act("Execute Script", script_name="absent.py")
     await context.act("Final Answer", final_answer="done")
+
+
+async def editor(context: Context) -> None:
+    """Edit, append, copy and undo, in a sub-folder too."""
+    name = "sub/dir/notes.txt"
+    await context.act("Write File", file_name=name, content="one")
+    await context.act("Write File", file_name=name, content="two")
+    await context.act("Append File", file_name=name, content=" three")
+    await context.act("Copy File", source=name, destination="copy.txt")
+    await context.act("Undo Edit Script", script_name=name)
+    await context.act("Undo Edit Script", script_name=name)
+    await context.act("Undo Edit Script", script_name=name)
+    await context.act("Read File", file_name="copy.txt")
+    await context.act("Append File", file_name="fresh.txt", content="new")
+    await context.act("Copy File", source="copy.txt", destination="data/x.csv")
+    await context.act("Undo Edit Script", script_name="evaluate.py")
+    await context.act("Python REPL", command="import os; x = 1; print(os.getcwd())")
+    await context.act("Python REPL", command="print(x)")
+    await context.act("Copy File", source="absent", destination="copy.txt")
+    await context.act("Final Answer", final_answer="done")

@@ -1,10 +1,9 @@
 """The whole line of one run, in the real sandbox, on real data."""
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
+from hands import BAD_SUBMISSIONS
 
 from mlagentbench.core.ending import Ending
 from mlagentbench.run.pipeline import run
@@ -14,7 +13,6 @@ from mlagentbench.run.tracefile import read_trace
 from mlagentbench.tasks.catalogue import load_task
 from mlagentbench.tasks.progress import Silent
 
-sys.path.insert(0, str(Path(__file__).parent))
 
 @pytest.fixture
 def carry_out(tmp_path, cache):
@@ -137,3 +135,20 @@ def test_wrong_calls_become_observations(carry_out):
     assert seen[5] == "made"
     assert "No such file" in seen[6]
     assert card.errors == {"unknown_action": 1, "action_failed": 4}
+
+
+def test_edits_can_be_appended_copied_and_undone_in_sub_folders_too(carry_out):
+    experiment, _ = carry_out("hands:editor")
+    (run_id,) = experiment.runs()
+    steps = read_trace(experiment.trace(run_id), str(run_id)).steps
+    seen = [step.observation for step in steps]
+    assert seen[4].endswith("It now holds:\ntwo")
+    assert seen[5].endswith("It now holds:\none")
+    assert "no change of sub/dir/notes.txt to undo" in seen[6]
+    assert seen[7] == "two three"
+    assert steps[8].ok
+    assert "read-only" in seen[9]
+    assert "read-only" in seen[10]
+    assert seen[11] == "/workspace\n"
+    assert "NameError" in seen[12]
+    assert "no file absent" in seen[13]

@@ -10,7 +10,7 @@ from mlagentbench.cli.reporting import view_of
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.report.page import write_report
 from mlagentbench.report.text import summary_lines
-from mlagentbench.run.experiment import Experiment
+from mlagentbench.run.experiment import Experiment, last_attempts
 
 
 def save_report(experiment: Experiment, *, open_it: bool) -> Path:
@@ -35,11 +35,6 @@ def print_outcome(experiment: Experiment, report: Path, *, as_json: bool) -> int
         _print_cards(experiment, final)
         click.echo(f"report: {report}")
     return 0 if all(card.ending.counts for card in final) else 1
-
-
-def last_attempts(cards: list[Scorecard]) -> list[Scorecard]:
-    """Return one scorecard per run: a repeated run speaks through its last."""
-    return list({card.run: card for card in cards}.values())
 
 
 def _print_cards(experiment: Experiment, cards: list[Scorecard]) -> None:

@@ -18,13 +18,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
 
 from mlagentbench.core.errors import MachineError
 from mlagentbench.core.record import Record
+from mlagentbench.core.task import AgentEnvName
 from mlagentbench.environment.sandbox.furnishing import AGENT_ENV
 
-Variant = Literal["base", "torch"]
 Say = Callable[[str], None]
 
 _PYTHON = "bin/python"
@@ -41,7 +40,7 @@ class AgentEnv(Record):
     """What is installed, as `name==version`."""
 
 
-def find_agent_env(cache: Path, variant: Variant) -> AgentEnv | None:
+def find_agent_env(cache: Path, variant: AgentEnvName) -> AgentEnv | None:
     """Return the environment if it is there; build nothing."""
     digest = _digest(variant)
     path = _home(cache) / f"{variant}-{digest[:12]}"
@@ -50,7 +49,7 @@ def find_agent_env(cache: Path, variant: Variant) -> AgentEnv | None:
     return AgentEnv(path=path, digest=digest, packages=_installed(path))
 
 
-def ensure_agent_env(cache: Path, variant: Variant, *, progress: Say) -> AgentEnv:
+def ensure_agent_env(cache: Path, variant: AgentEnvName, *, progress: Say) -> AgentEnv:
     """Return the environment, built first if need be; say so through `progress`."""
     if found := find_agent_env(cache, variant):
         return found
@@ -64,12 +63,25 @@ def ensure_agent_env(cache: Path, variant: Variant, *, progress: Say) -> AgentEn
     raise MachineError(f"the agents' environment in {_home(cache)} is not usable")
 
 
-def _build(cache: Path, variant: Variant, progress: Say) -> None:
+def _build(cache: Path, variant: AgentEnvName, progress: Say) -> None:
     home = _home(cache)
     unfinished = f".{variant}-unfinished-"
     for leftover in home.glob(f"{unfinished}*"):
         shutil.rmtree(leftover)
     folder = Path(tempfile.mkdtemp(prefix=unfinished, dir=home))
+    try:
+        _fill(folder, variant, progress)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    target = home / f"{variant}-{_digest(variant)[:12]}"
+    if target.exists():
+        # Its interpreter is gone; the folder stands for nothing any more.
+        shutil.rmtree(target)
+    folder.rename(target)
+
+
+def _fill(folder: Path, variant: AgentEnvName, progress: Say) -> None:
     folder.chmod(0o755)
     progress(f"building the agents' {variant} environment")
     _make_venv(folder)
@@ -77,10 +89,6 @@ def _build(cache: Path, variant: Variant, progress: Say) -> None:
     progress("compiling the installed packages")
     _compile(folder)
     _point_scripts_inside(folder)
-    target = home / f"{variant}-{_digest(variant)[:12]}"
-    if target.exists():
-        shutil.rmtree(target)
-    folder.rename(target)
 
 
 def _make_venv(folder: Path) -> None:
@@ -164,14 +172,14 @@ def _installed(path: Path) -> tuple[str, ...]:
 
 
 def _home(cache: Path) -> Path:
-    return cache / "agent-env"
+    return cache.absolute() / "agent-env"
 
 
-def _lock(variant: Variant) -> str:
+def _lock(variant: AgentEnvName) -> str:
     return (files("mlagentbench.environment") / "locks" / f"{variant}.txt").read_text()
 
 
-def _digest(variant: Variant) -> str:
+def _digest(variant: AgentEnvName) -> str:
     interpreter = f"{sys.implementation.cache_tag} {platform.python_version()}"
     described = f"{_lock(variant)}\n{interpreter} {platform.machine()}\n"
     return hashlib.sha256(described.encode()).hexdigest()

@@ -20,3 +20,5 @@ class Room:
     check_submission: CheckSubmission
     seconds_left: Callable[[], float]
     """How long an execution may still take."""
+    step: Callable[[], int]
+    """The number of the step under way."""

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import os
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from mlagentbench.core.disk import write_atomically
 from mlagentbench.core.errors import RecordError
 from mlagentbench.core.scorecard import SandboxUsed
 from mlagentbench.core.task import SUCCESS_BAR
@@ -49,12 +49,9 @@ def render(experiment: ExperimentView) -> str:
 def write_report(experiment: ExperimentView, path: Path) -> Path:
     """Render an experiment into `path`, which never holds half a page."""
     page = render(experiment)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        unfinished.write_text(page, encoding="utf-8")
-        unfinished.replace(path)
+        write_atomically(path, page)
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
         raise RecordError(
             f"The report cannot be written to {path} ({error.strerror}): "
             "name another place with --out."

@@ -3,8 +3,9 @@
 from pydantic import Field
 
 from mlagentbench.core.record import Record
+from mlagentbench.core.score import success_bar
 from mlagentbench.core.scorecard import Scorecard, Starter
-from mlagentbench.core.task import SUCCESS_BAR, DataKind, Direction, Task
+from mlagentbench.core.task import DataKind, Direction, Task
 from mlagentbench.core.trace import Trace
 
 
@@ -30,8 +31,7 @@ class TaskFacts(Record):
         """The score a run must beat to succeed."""
         if self.starter is None:
             return None
-        margin = SUCCESS_BAR * abs(self.starter.mean)
-        return self.starter.mean + self.direction.sign * margin
+        return success_bar(self.starter.mean, self.direction)
 
 
 class ExperimentView(Record):

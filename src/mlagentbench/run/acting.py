@@ -64,7 +64,10 @@ def _conductor(
         longest = order.task.budget.execution_minutes * 60
         return min(longest, conductor.remaining().seconds)
 
-    room = Room(order.task, sandbox, check_submission, seconds_left)
+    def step() -> int:
+        return conductor.spent.steps + 1
+
+    room = Room(order.task, sandbox, check_submission, seconds_left, step)
     meter = ValidationMeter(order.task, order.prepared.public, sandbox)
     conductor = Conductor(
         assignment,

@@ -11,6 +11,7 @@ from mlagentbench.core.errors import TaskError
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.task import Baseline, Measured, Task
 from mlagentbench.run.closing import now
+from mlagentbench.run.experiment import last_attempts
 from mlagentbench.run.judge import judge
 from mlagentbench.run.order import Audience
 from mlagentbench.run.pipeline import run
@@ -37,7 +38,7 @@ class RealBench:
         seed: int,
     ) -> Attempt:
         """Run one known solution and judge it."""
-        (card,) = self.solve_all(task, solution, (seed,), parallel=1)
+        card = self.solve_all(task, solution, (seed,), parallel=1)[-1]
         return Attempt(
             score=card.score,
             error=card.submission_error or card.reason or _last_words(card),
@@ -64,7 +65,7 @@ class RealBench:
             )
             experiment = run(plan, cache=self._cache, audience=self._audience)
             cards, _ = experiment.scorecards()
-        return cards
+        return last_attempts(cards)
 
 
 def measure(task: Task, bench: RealBench, *, runs: int, parallel: int) -> Measured:

@@ -125,6 +125,11 @@ class Experiment:
         return cards, warnings
 
 
+def last_attempts(cards: list[Scorecard]) -> list[Scorecard]:
+    """Return one scorecard per run: a repeated run speaks through its last."""
+    return list({card.run: card for card in cards}.values())
+
+
 def _file_name(run: RunId) -> str:
     # Model names hold slashes; a colon is fine in a file name.
     return quote(str(run), safe=":=,[]@")

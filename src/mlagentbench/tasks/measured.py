@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from mlagentbench.core.disk import write_atomically
 from mlagentbench.core.errors import TaskError
 from mlagentbench.core.task import Measured
-from mlagentbench.tasks.atomic import write_text
 from mlagentbench.tasks.complaints import complaints
 
 _EDITIONS = TypeAdapter(dict[str, Measured])
@@ -31,4 +31,4 @@ def write_measured(folder: Path, edition: str, measured: Measured) -> None:
     """Record what was measured for one edition and keep the others."""
     found = read_measured(folder) | {edition: measured}
     table = _EDITIONS.dump_python(found, mode="json")
-    write_text(folder / "measured.json", json.dumps(table, indent=2) + "\n")
+    write_atomically(folder / "measured.json", json.dumps(table, indent=2) + "\n")

@@ -78,7 +78,11 @@ with open("/dev/shm/x", "wb") as file:
     "bomb",
     [
         ["bash", "-c", ":(){ :|:& };:; sleep 60"],
-        ["python", "-c", "import os\nwhile True:\n  try: os.fork()\n  except OSError: 0"],
+        [
+            "python",
+            "-c",
+            "import os\nwhile True:\n  try: os.fork()\n  except OSError: 0",
+        ],
     ],
 )
 async def test_a_fork_bomb_is_held_and_then_gone(make_box, bomb):

@@ -1,11 +1,15 @@
 """The actions an agent may take, one file each, in the order agents are told them."""
 
 from mlagentbench.environment.action import Action
+from mlagentbench.environment.actions.append_file import APPEND_FILE
 from mlagentbench.environment.actions.check_submission import CHECK_SUBMISSION
+from mlagentbench.environment.actions.copy_file import COPY_FILE
 from mlagentbench.environment.actions.execute_script import EXECUTE_SCRIPT
 from mlagentbench.environment.actions.final_answer import FINAL_ANSWER
 from mlagentbench.environment.actions.list_files import LIST_FILES
+from mlagentbench.environment.actions.python_repl import PYTHON_REPL
 from mlagentbench.environment.actions.read_file import READ_FILE
+from mlagentbench.environment.actions.undo_edit_script import UNDO_EDIT_SCRIPT
 from mlagentbench.environment.actions.write_file import WRITE_FILE
 
 ACTIONS: dict[str, Action] = {
@@ -14,7 +18,11 @@ ACTIONS: dict[str, Action] = {
         LIST_FILES,
         READ_FILE,
         WRITE_FILE,
+        APPEND_FILE,
+        COPY_FILE,
+        UNDO_EDIT_SCRIPT,
         EXECUTE_SCRIPT,
+        PYTHON_REPL,
         CHECK_SUBMISSION,
         FINAL_ANSWER,
     )

@@ -15,12 +15,7 @@ from pathlib import Path
 from mlagentbench.core.errors import SandboxError
 from mlagentbench.core.limits import Limits
 from mlagentbench.environment.sandbox.cgroups import Cgroup, make_cgroup
-from mlagentbench.environment.sandbox.command import (
-    Launch,
-    as_root,
-    placed,
-    uid_inside,
-)
+from mlagentbench.environment.sandbox.command import Launch, placed, uid_inside
 from mlagentbench.environment.sandbox.execution import Execution
 from mlagentbench.environment.sandbox.furnishing import (
     WORKSPACE,
@@ -30,6 +25,7 @@ from mlagentbench.environment.sandbox.furnishing import (
 )
 from mlagentbench.environment.sandbox.hierarchy import Hierarchy, find_hierarchy
 from mlagentbench.environment.sandbox.inforce import limits_in_force
+from mlagentbench.environment.sandbox.kernel import as_root
 from mlagentbench.environment.sandbox.places import Places, absolute
 from mlagentbench.environment.sandbox.process import Process
 from mlagentbench.environment.sandbox.rooms import Room, make_room, sweep

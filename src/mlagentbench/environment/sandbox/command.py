@@ -5,7 +5,6 @@ tree, resource limits, drop to the sandbox's user, change folder and variables, 
 Nothing is ever interpolated: every value is an argument of its own.
 """
 
-import os
 import resource
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 from mlagentbench.core.errors import MachineError
 from mlagentbench.core.limits import Limits
 from mlagentbench.environment.sandbox.furnishing import WORKSPACE
+from mlagentbench.environment.sandbox.kernel import as_root, processes_are_counted
 
 SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin"
 _JOIN = (
@@ -28,11 +28,6 @@ def tool(name: str, search: str = SYSTEM_PATH) -> str:
     if found is None:
         raise MachineError(f"{name} is not installed; install the package that has it")
     return found
-
-
-def as_root() -> bool:
-    """Whether the host user is root, which decides how sandboxes are kept apart."""
-    return os.geteuid() == 0
 
 
 def uid_inside(slot_uid: int) -> int:
@@ -103,12 +98,13 @@ _USER_NAMESPACES = (
 
 def _limited(limits: Limits) -> list[str]:
     # Set inside, where a user namespace counts processes for itself alone.
+    counted = processes_are_counted()
     return [
         tool("prlimit"),
         _rlimit("core", resource.RLIMIT_CORE, 0),
         _rlimit("fsize", resource.RLIMIT_FSIZE, limits.file_mb * 2**20),
         _rlimit("nofile", resource.RLIMIT_NOFILE, limits.open_files),
-        _rlimit("nproc", resource.RLIMIT_NPROC, limits.processes),
+        *([_rlimit("nproc", resource.RLIMIT_NPROC, limits.processes)] * counted),
         "--",
     ]
 

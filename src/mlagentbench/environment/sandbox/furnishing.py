@@ -3,8 +3,9 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from mlagentbench.core.record import Record
 
@@ -31,10 +32,13 @@ FIXED_ENVIRONMENT = {
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
+HostPath = Annotated[Path, AfterValidator(Path.absolute)]
+
+
 class Mount(Record):
     """A file or folder of the host, bound read-only."""
 
-    source: Path
+    source: HostPath
     target: str
     """Where it is seen: `/workspace/NAME`, or a path outside workspace and /tmp."""
 
@@ -54,9 +58,9 @@ class Mount(Record):
 class Furnishing(Record):
     """Everything a sandbox holds before anything runs in it."""
 
-    agent_env: Path
+    agent_env: HostPath
     """A virtual environment; seen at /opt/agent-env, first on the PATH."""
-    starter: Path | None = None
+    starter: HostPath | None = None
     """A folder whose files are copied into the workspace, where they may be changed."""
     mounts: tuple[Mount, ...] = ()
     environment: dict[str, str] = Field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from mlagentbench.core.record import Record
 from mlagentbench.environment.sandbox.hierarchy import Hierarchy
+from mlagentbench.environment.sandbox.kernel import processes_are_counted
 
 
 class LimitsInForce(Record):
@@ -26,6 +27,11 @@ def limits_in_force(hierarchy: Hierarchy | None) -> LimitsInForce:
     grouped = set() if hierarchy is None else set(hierarchy.parents)
     return LimitsInForce(
         memory=group if "memory" in grouped else "watchdog over the process tree",
-        processes=f"{group} and rlimit" if "pids" in grouped else "rlimit",
+        processes=_processes(group if "pids" in grouped else None),
         cpu=f"{group} and pinned cores" if "cpu" in grouped else "pinned cores",
     )
+
+
+def _processes(group: str | None) -> str:
+    rlimit = "rlimit" if processes_are_counted() else None
+    return " and ".join(filter(None, (group, rlimit))) or "nothing"

@@ -2,20 +2,24 @@
 
 import os
 import platform
-import re
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from mlagentbench.core.errors import MachineError
 from mlagentbench.core.limits import Limits
 from mlagentbench.core.record import Record
-from mlagentbench.environment.sandbox.command import SYSTEM_PATH, Launch, as_root, tool
+from mlagentbench.environment.sandbox.command import SYSTEM_PATH, Launch, tool
 from mlagentbench.environment.sandbox.furnishing import WORKSPACE
 from mlagentbench.environment.sandbox.hierarchy import find_hierarchy
 from mlagentbench.environment.sandbox.inforce import LimitsInForce, limits_in_force
+from mlagentbench.environment.sandbox.kernel import (
+    as_root,
+    kernel_version,
+    version_in,
+)
 from mlagentbench.environment.sandbox.seccomp import seccomp_filter
 from mlagentbench.environment.sandbox.slots import FIRST_UID
 from mlagentbench.environment.sandbox.syscalls import ARCHITECTURES, machine
@@ -37,6 +41,25 @@ _INSTALLERS = {
     "apk": "apk add",
 }
 _SYSCTLS = Path("/proc/sys")
+
+
+class _Switch(NamedTuple):
+    name: str
+    off: str
+    on: str
+    other: str = ""
+
+
+_SWITCHES = (
+    _Switch(
+        name="kernel.apparmor_restrict_unprivileged_userns",
+        off="1",
+        on="0",
+        other=", or give bwrap an AppArmor profile that says `userns,`",
+    ),
+    _Switch("kernel.unprivileged_userns_clone", off="0", on="1"),
+    _Switch("user.max_user_namespaces", off="0", on="10000"),
+)
 _BARE_TREE = (
     *("--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin"),
     *("--ro-bind-try", "/lib", "/lib", "--ro-bind-try", "/lib64", "/lib64"),
@@ -115,21 +138,16 @@ def _installer(search: str) -> str:
 def _too_old(search: str) -> Isolation | None:
     command = [tool("bwrap", search), "--version"]
     said = subprocess.run(command, check=False, capture_output=True, text=True).stdout
-    if _version(said) < _OLDEST_BWRAP:
+    if version_in(said) < _OLDEST_BWRAP:
         return _lacking(
             f"{said.strip() or 'bwrap'} is too old.",
             "Install bubblewrap 0.8 or newer.",
         )
-    if _version(platform.release()) < _OLDEST_KERNEL:
+    if kernel_version() < _OLDEST_KERNEL:
         return _lacking(
             f"Linux {platform.release()} is too old.", "Use Linux 5.6 or newer."
         )
     return None
-
-
-def _version(text: str) -> tuple[int, ...]:
-    found = re.search(r"(\d+)\.(\d+)", text)
-    return (0, 0) if found is None else (int(found[1]), int(found[2]))
 
 
 def _refused() -> Isolation | None:
@@ -162,25 +180,15 @@ def _why_refused(said: str, sysctls: Path) -> Isolation:
         return _lacking(
             reason, "Run as an ordinary user, or give this container CAP_SYS_ADMIN."
         )
-    for setting, off, value in (
-        ("kernel/apparmor_restrict_unprivileged_userns", "1", "0"),
-        ("kernel/unprivileged_userns_clone", "0", "1"),
-        ("user/max_user_namespaces", "0", "10000"),
-    ):
-        file = sysctls / setting
-        if file.exists() and file.read_text().strip() == off:
-            name = setting.replace("/", ".")
+    for switch in _SWITCHES:
+        file = sysctls / switch.name.replace(".", "/")
+        if file.exists() and file.read_text().strip() == switch.off:
+            command = f"sudo sysctl -w {switch.name}={switch.on}"
             return _lacking(
                 "User namespaces are switched off on this machine.",
-                f"Allow them: `sudo sysctl -w {name}={value}`{_APPARMOR[off == '1']}.",
+                f"Allow them: `{command}`{switch.other}.",
             )
     return _lacking(reason, "Allow user namespaces for bubblewrap.")
-
-
-_APPARMOR = {
-    True: ", or give bwrap an AppArmor profile that says `userns,`",
-    False: "",
-}
 
 
 def _lacking(reason: str, fix: str) -> Isolation:

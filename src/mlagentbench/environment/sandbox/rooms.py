@@ -83,6 +83,7 @@ class Room:
 
 def make_room(rooms: Path) -> Room:
     """Make a folder under `rooms` that is ours until we die."""
+    rooms = rooms.absolute()
     rooms.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(rooms):
         folder = rooms / secrets.token_hex(8)

@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path, PurePosixPath
 
 from mlagentbench.core.errors import SandboxError, TaskError
-from mlagentbench.environment.sandbox.command import as_root
 from mlagentbench.environment.sandbox.furnishing import USER, WORKSPACE, Furnishing
+from mlagentbench.environment.sandbox.kernel import as_root
 from mlagentbench.environment.sandbox.rooms import Room
 
 ALTERNATIVES = Path("/etc/alternatives")

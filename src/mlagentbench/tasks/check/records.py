@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from mlagentbench.core.disk import write_atomically
 from mlagentbench.core.errors import TaskError
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Task
-from mlagentbench.tasks.atomic import write_text
 from mlagentbench.tasks.check.bench import Finding
 from mlagentbench.tasks.complaints import complaints
 from mlagentbench.tasks.digest import task_digest
@@ -48,4 +48,4 @@ def write_checks(task: Task, findings: Sequence[Finding]) -> None:
     )
     found = read_checks(task.folder) | {task.edition: checked}
     table = _EDITIONS.dump_python(found, mode="json")
-    write_text(task.folder / "checks.json", json.dumps(table, indent=2) + "\n")
+    write_atomically(task.folder / "checks.json", json.dumps(table, indent=2) + "\n")

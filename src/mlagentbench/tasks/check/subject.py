@@ -1,10 +1,12 @@
 """A task under examination, with the evidence that several checks share."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from mlagentbench.core.errors import TaskError
+from mlagentbench.core.score import improvement
 from mlagentbench.core.task import Measured, Task
 from mlagentbench.tasks.check.bench import Attempt, Bench
 from mlagentbench.tasks.check.probes import Probes, csv_probes
@@ -73,8 +75,8 @@ class Subject:
 
     def improvement(self, score: float) -> float:
         """Say how much better than the starter's mean a score is, as a fraction."""
-        mean = self.measured.starter.mean
-        return self.task.direction.sign * (score - mean) / abs(mean)
+        gain = improvement(score, self.measured.starter.mean, self.task.direction)
+        return -math.inf if gain is None else gain
 
     def better(self, one: float, other: float) -> bool:
         """Whether `one` is the better score of the two."""

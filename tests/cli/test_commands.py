@@ -1,0 +1,184 @@
+"""The command line as a person or a script meets it."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MLAB = Path(sys.executable).with_name("mlab")
+
+
+@pytest.fixture
+def mlab(cache, tmp_path):
+    """Run `mlab` with words and return what it said."""
+
+    def call(*words, **environment):
+        return subprocess.run(
+            [MLAB, *words],
+            capture_output=True, text=True, check=False, cwd=tmp_path,
+            env=os.environ | {"MLAB_CACHE": str(cache)} | environment,
+        )  # fmt: skip
+
+    return call
+
+
+def test_help_names_every_command(mlab):
+    said = mlab("--help")
+    assert said.returncode == 0
+    for name in ("tasks", "agents", "doctor", "prepare", "check", "measure", "run",
+                 "score", "show", "report", "view"):  # fmt: skip
+        assert f"  {name} " in said.stdout
+
+
+@pytest.mark.parametrize("command", ["tasks", "agents", "doctor"])
+def test_json_is_one_document_and_nothing_else(mlab, command):
+    said = mlab(command, "--json")
+    assert said.returncode == 0, said.stderr
+    assert json.loads(said.stdout)
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["run", "house-prise"], "did you mean house-price"),
+        (["run", "house-price", "--agent", "tunr"], "did you mean tuner"),
+        (["run", "house-price", "--edition", "huge"], "no edition"),
+        (["run"], "name a task"),
+        (["run", "house-price", "--all"], "not both"),
+        (["run", "house-price", "-A", "novalue"], "KEY=VALUE"),
+        (["run", "house-price", "--parallel", "4096"], "cores"),
+        (["run", "house-price", "--runs", "0"], "--runs"),
+        (["run", "house-price", "--sandbox", "magic"], "--sandbox"),
+        (["show", "nowhere"], "no experiment"),
+        (["score", "."], "not an experiment"),
+        (["nonsense"], "No such command"),
+    ],
+)
+def test_a_wrong_command_exits_2_with_one_helpful_sentence(mlab, tmp_path, words, hint):
+    said = mlab(*words)
+    assert said.returncode == 2, said.stderr
+    assert hint in said.stderr
+    assert "Traceback" not in said.stderr
+    assert said.stdout == ""
+    assert not (tmp_path / "runs").exists()
+
+
+def test_debug_shows_the_traceback_wherever_it_stands(mlab):
+    assert "Traceback" in mlab("run", "house-prise", "--debug").stderr
+    assert "Traceback" in mlab("--debug", "run", "house-prise").stderr
+
+
+def test_a_malformed_task_is_told_by_file_field_and_reason(mlab, tmp_path):
+    folder = tmp_path / "task"
+    folder.mkdir()
+    (folder / "task.toml").write_text("id = 3\n")
+    said = mlab("check", "./task")
+    assert said.returncode == 1
+    assert "task.toml" in said.stderr or "task" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+@pytest.fixture
+def mlab_within(cache, tmp_path):
+    """Run `mlab` on a machine that lacks something, made with bubblewrap itself."""
+
+    def call(*walls):
+        return subprocess.run(
+            ["bwrap", "--dev-bind", "/", "/", *walls, MLAB, "run", "house-price"],
+            capture_output=True, text=True, check=False, cwd=tmp_path,
+            env=os.environ | {"MLAB_CACHE": str(cache)},
+        )  # fmt: skip
+
+    return call
+
+
+def test_without_bubblewrap_a_run_exits_3_and_says_what_to_install(mlab_within):
+    said = mlab_within("--ro-bind", "/dev/null", shutil.which("bwrap"))
+    assert said.returncode == 3, said.stderr
+    assert "bubblewrap" in said.stderr
+    assert "install" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+def test_without_user_namespaces_a_run_exits_3_and_says_how_to_allow_them(mlab_within):
+    walls = ("--unshare-user", "--uid", "12345", "--disable-userns")
+    said = mlab_within(*walls)
+    assert said.returncode == 3, said.stderr
+    assert "user namespaces" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+def test_a_run_prints_its_result_and_can_be_shown_scored_and_reported(mlab, tmp_path):
+    said = mlab("run", "house-price", "--agent", "starter", "--json")
+    assert said.returncode == 0, said.stderr
+    document = json.loads(said.stdout)
+    experiment = document["experiment"]
+    (card,) = document["scorecards"]
+    assert card["ending"] == "submitted"
+    assert "step 1/50" in said.stderr
+    shown = mlab("show", experiment)
+    assert "Execute Script" in shown.stdout
+    assert "ending: submitted" in shown.stdout
+    step = mlab("show", f"{experiment}:starter", "--step", "1")
+    assert "validation mae=" in step.stdout
+    assert mlab("show", f"{experiment}:nobody").returncode == 2
+    again = mlab("score", experiment, "--json")
+    assert json.loads(again.stdout)["scorecards"][0]["score"] == card["score"]
+    page = mlab("report", experiment, "--out", "page.html")
+    assert page.returncode == 0, page.stderr
+    assert (tmp_path / "page.html").stat().st_size > 100_000
+
+
+def test_ctrl_c_ends_the_run_as_interrupted_and_leaves_nothing(cache, tmp_path):
+    process = subprocess.Popen(
+        [MLAB, "run", "house-price", "--agent", "tuner", "--runs", "2"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        env=os.environ | {"MLAB_CACHE": str(cache)},
+    )  # fmt: skip
+    for line in process.stderr:
+        if "step 3/" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "ending       interrupted" in out
+    (experiment,) = (tmp_path / "runs").iterdir()
+    cards = (experiment / "scorecards.jsonl").read_text().splitlines()
+    assert [json.loads(card)["ending"] for card in cards] == ["interrupted"] * 2
+    assert json.loads(cards[0])["steps"] >= 3
+    assert (experiment / "report.html").exists()
+    assert not children_named(process.pid)
+
+
+def test_inspect_runs_a_task_and_leaves_our_records_beside_its_log(cache, tmp_path):
+    inspect = Path(sys.executable).with_name("inspect")
+    done = subprocess.run(
+        [inspect, "eval", "mlagentbench/house-price", "-T", "agent=starter",
+         "--log-dir", "kept", "--display", "none"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env=os.environ | {"MLAB_CACHE": str(cache)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "kept").glob("*.eval"))
+    (cards,) = (tmp_path / "kept").glob("*/scorecards.jsonl")
+    assert json.loads(cards.read_text())["ending"] == "submitted"
+    assert list(cards.parent.glob("trace/*.jsonl"))
+
+
+def children_named(pid):
+    """Return processes whose environment or parent is the given process."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+            except OSError:
+                continue
+            if int(stat.rpartition(")")[2].split()[1]) == pid:
+                found.append(entry.name)
+    return found

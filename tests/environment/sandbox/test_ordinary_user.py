@@ -1,0 +1,86 @@
+"""All the tests of this folder again, as somebody without any rights.
+
+The interpreter, the repository or the cache may lie in a home folder that is closed to
+others. Bubblewrap then shows the same machine with such folders open, and nothing else
+changed.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from mlagentbench.environment.sandbox.command import tool
+
+UID = 60990
+HERE = Path(__file__)
+PROJECT = HERE.parents[3]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.geteuid() != 0, reason="the user is ordinary already"),
+]
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        os.chown(folder, UID, UID)
+        yield Path(folder)
+
+
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in HERE.parent.glob("test_*.py") if path != HERE)
+)
+def test_an_ordinary_user_gets_the_same_sandbox(name, agent_env, cache, home):
+    command = [
+        *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+        *(f"--basetemp={home / 'tmp'}", str(HERE.parent / name)),
+    ]
+    needs = [Path(sys.base_prefix), Path(sys.prefix), PROJECT, agent_env]
+    done = subprocess.run(
+        [*_as_ordinary_user(needs), *command],
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=PROJECT,
+        env={
+            "HOME": str(home),
+            "MLAB_TEST_CACHE": str(cache.absolute()),
+            "PATH": os.environ["PATH"],
+        },
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def _as_ordinary_user(needs: Sequence[Path]) -> list[str]:
+    who = [f"--reuid={UID}", f"--regid={UID}", "--clear-groups", "--inh-caps=-all"]
+    return [
+        *(tool("bwrap"), "--dev-bind", "/", "/", *_opened(needs)),
+        *("--die-with-parent", "--", tool("setpriv"), *who, "--no-new-privs", "--"),
+    ]
+
+
+def _opened(paths: Sequence[Path]) -> Iterator[str]:
+    for folder in {_closed_above(path) for path in paths} - {None}:
+        yield from ("--perms", "0755", "--tmpfs", str(folder))
+        for path in paths:
+            if path.is_relative_to(folder):
+                yield from _parents(path, folder)
+                yield from ("--ro-bind", str(path), str(path))
+
+
+def _closed_above(path: Path) -> Path | None:
+    tops = reversed(path.parents)
+    return next((top for top in tops if not top.stat().st_mode & 0o001), None)
+
+
+def _parents(path: Path, top: Path) -> Iterator[str]:
+    for parent in reversed(path.parents):
+        if parent.is_relative_to(top) and parent != top:
+            yield from ("--perms", "0755", "--dir", str(parent))

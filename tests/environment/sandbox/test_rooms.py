@@ -1,0 +1,175 @@
+"""Rooms are swept when their owner is dead, and only then."""
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mlagentbench.core.errors import SandboxError, TaskError
+from mlagentbench.environment.sandbox.box import Mount, sweep
+from mlagentbench.environment.sandbox.rooms import make_room
+from mlagentbench.environment.sandbox.slots import take_slot
+from mlagentbench.environment.sandbox.tree import process_tree
+
+HARNESS = """
+import asyncio, sys
+from pathlib import Path
+from mlagentbench.core.limits import Limits
+from mlagentbench.environment.sandbox.box import Furnishing, open_box
+
+async def main():
+    box = open_box(Path(sys.argv[1]), Furnishing(agent_env=Path(sys.argv[2])), Limits())
+    script = '(setsid sleep $1 &) ; trap "" TERM INT HUP; touch started; sleep $1'
+    await box.execute(["sh", "-c", script, "sh", sys.argv[3]])
+
+asyncio.run(main())
+"""
+
+
+def test_a_killed_harness_leaves_no_process_and_the_next_one_no_folder(
+    rooms, agent_env
+):
+    marker = str(secrets.randbelow(10**9) + 10**9)
+    harness = subprocess.Popen(
+        [sys.executable, "-c", HARNESS, str(rooms), str(agent_env), marker]
+    )
+    started = _wait_for(lambda: list(rooms.glob("*/workspace/started")), 30)
+    room = started[0].parents[1]
+    noted = (room / "cgroups").read_text() if (room / "cgroups").exists() else ""
+    groups = [Path(line) for line in noted.splitlines()]
+    assert len(_marked(marker)) > 2
+    harness.send_signal(signal.SIGKILL)
+    harness.wait()
+    _wait_for(lambda: not _marked(marker), 1.0)
+    sweep(rooms)
+    assert not room.exists()
+    assert not any(group.exists() for group in groups)
+
+
+def test_a_room_that_is_in_use_is_not_swept(rooms):
+    room = make_room(rooms)
+    sweep(rooms)
+    assert room.workspace.is_dir()
+    room.remove()
+    assert not room.folder.exists()
+
+
+def test_what_is_no_room_is_left_alone(rooms, tmp_path):
+    rooms.mkdir()
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (rooms / "link").symlink_to(outside)
+    (rooms / "note.txt").write_text("kept")
+    sweep(rooms)
+    assert outside.is_dir()
+    assert (rooms / "note.txt").exists()
+
+
+def test_sweeping_where_nothing_is_does_nothing(tmp_path):
+    sweep(tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_slots_differ_while_they_are_held_and_come_back():
+    first, second = take_slot(), take_slot()
+    assert first.number != second.number
+    assert first.uid != second.uid
+    first.release()
+    second.release()
+    # Others on this machine may take it too, but nobody keeps it for long.
+    _wait_for(lambda: _taken() == first.number, 10)
+
+
+def test_neighbouring_slots_have_different_cores_while_there_are_any():
+    slots = [take_slot(), take_slot()]
+    allowed = os.sched_getaffinity(0)
+    cores = [slot.cores(1) for slot in slots]
+    assert all(set(core) <= allowed and len(core) == 1 for core in cores)
+    apart = abs(slots[0].number - slots[1].number) % len(allowed) != 0
+    assert (cores[0] != cores[1]) == apart
+    assert set(slots[0].cores(1000)) == allowed
+    for slot in slots:
+        slot.release()
+
+
+def test_the_starter_is_copied_and_may_be_changed(make_box, tmp_path):
+    starter = tmp_path / "starter"
+    (starter / "sub" / "__pycache__").mkdir(parents=True)
+    (starter / "sub" / "a.py").write_text("1")
+    (starter / "run.sh").write_text("#!/bin/sh\n")
+    (starter / "run.sh").chmod(0o755)
+    box = make_box(starter=starter)
+    assert box.names(".") == ["run.sh", "sub"]
+    assert box.names("sub") == ["a.py"]
+    assert box.stat("run.sh").st_mode & 0o777 == 0o755
+    box.write("sub/a.py", b"2")
+    assert (starter / "sub" / "a.py").read_text() == "1"
+
+
+def test_a_starter_with_a_link_in_it_is_refused(make_box, tmp_path, rooms):
+    starter = tmp_path / "starter"
+    starter.mkdir()
+    (starter / "link").symlink_to("/etc/passwd")
+    with pytest.raises(TaskError, match="link"):
+        make_box(starter=starter)
+    assert [path for path in rooms.iterdir() if path.is_dir()] == []
+
+
+def test_a_mount_that_is_not_there_is_refused(make_box, tmp_path):
+    mount = Mount(source=tmp_path / "gone", target="/workspace/data")
+    with pytest.raises(SandboxError, match="gone"):
+        make_box(mounts=(mount,))
+
+
+def test_mounts_are_read_from_the_host_and_never_written(make_box, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "x.csv").write_text("1")
+    metric = tmp_path / "metric.py"
+    metric.write_text("2")
+    os.link(metric, tmp_path / "shared-by-an-installer")
+    box = make_box(
+        mounts=(
+            Mount(source=data, target="/workspace/data"),
+            Mount(source=metric, target="/workspace/evaluate.py"),
+        )
+    )
+    assert box.read("data/x.csv", limit=9) == b"1"
+    assert box.read("/workspace/./evaluate.py", limit=9) == b"2"
+    assert box.names("data") == ["x.csv"]
+    for path in ("data/x.csv", "data/new", "evaluate.py", "sub/../data/x.csv"):
+        with pytest.raises(PermissionError):
+            box.write(path, b"3")
+    with pytest.raises(PermissionError):
+        box.read("/etc/passwd", limit=9)
+
+
+def _taken() -> int:
+    slot = take_slot()
+    slot.release()
+    return slot.number
+
+
+def _marked(marker: str) -> list[int]:
+    return [pid for pid in process_tree(1) if marker.encode() in _command_line(pid)]
+
+
+def _command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def _wait_for(condition, seconds: float):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := condition():
+            return found
+        time.sleep(0.01)
+    raise AssertionError("it did not happen in time")

@@ -22,7 +22,7 @@ PROGRAM = ("-c", "pass")
 
 
 async def main() -> int:
-    """Interleave bare and boxed starts, print one line, fail if a box costs too much."""
+    """Interleave bare and boxed starts; fail where a box costs too much."""
     cache = Path(sys.argv[1]) if len(sys.argv) > 1 else default_cache()
     agent_env = ensure_agent_env(cache, "base", progress=lambda _: None).path
     with tempfile.TemporaryDirectory() as rooms:

@@ -87,16 +87,20 @@ class Grading(Record):
     """How submitted code is run to be judged: in a fresh sandbox, without labels."""
 
     driver: str = "driver.py"
-    """Our own script that loads the submission and feeds it inputs."""
+    """Our own file with a function `load(workspace)`; see `run/grading/inside.py`."""
     agent_env: AgentEnvName = "base"
     inputs: str = "inputs"
     """A folder under `private/`: one hidden input file per turn."""
-    visible_inputs: str | None = None
-    """The same under `public/`, to measure progress on."""
+    visible_inputs: str
+    """The same under `public/`: progress is measured on these, and acceptance."""
+    visible_truth: str
+    """What is right for the visible inputs, under `public/`."""
     timed: bool = False
     """Whether starter and submission take turns against the clock."""
     seconds: PositiveFloat = 60
-    """The longest one turn may take."""
+    """The longest one turn may take, from its input to the end of its output."""
+    output_mb: PositiveFloat = 64
+    """The longest output of one turn."""
 
 
 class Baseline(Record):

@@ -147,12 +147,12 @@ def _why_pip_failed(said: list[str]) -> str:
 
 
 def _compile(folder: Path) -> None:
-    # Tracebacks name files as the sandbox sees them, not as they lie in the cache.
-    names = ["-s", str(folder), "-p", AGENT_ENV]
-    command = [str(folder / _PYTHON), "-m", "compileall", "-q", "-j", "0", *names]
     # Some packages ship files that do not compile; nothing imports those.
     subprocess.run(
-        [*command, str(folder / "lib")], check=False, capture_output=True, umask=_UMASK
+        [folder / _PYTHON, "-m", "compileall", "-q", "-j", "0", folder / "lib"],
+        check=False,
+        capture_output=True,
+        umask=_UMASK,
     )
 
 

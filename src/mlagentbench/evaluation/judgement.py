@@ -21,6 +21,8 @@ class Verdict(Record):
     """What judging a submission came to: a score, or why there is none."""
 
     score: float | None = None
+    score_ci: tuple[float, float] | None = None
+    """How far a timed score may be off; None for scores that do not vary."""
     submission_error: str | None = None
 
 
@@ -52,6 +54,7 @@ def evaluate(
         metric=task.metric,
         direction=task.direction,
         score=verdict.score if ending.counts else None,
+        score_ci=verdict.score_ci if ending.counts else None,
         submission_error=verdict.submission_error if ending.counts else None,
         starter=_starter(task),
         improvement=counted.improvement,

@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,10 +24,11 @@ SECRET = "label-4f1d8b"
 
 WALK = """
 import json, os
-seen, secret = [], []
+seen = []
 for folder, folders, files in os.walk("/", onerror=lambda error: None):
-    folders[:] = [f for f in folders if (folder, f) not in (("/", "proc"), ("/", "dev"))]
     seen += [os.path.join(folder, name) for name in folders + files]
+    if folder == "/":
+        folders[:] = set(folders) - {"proc", "dev"}
 print(json.dumps(seen))
 """
 
@@ -114,10 +116,10 @@ async def box_text(box: Box, script: str) -> str:
 async def test_there_is_no_network(furnished):
     code = """
 import socket
-for family, address in ((socket.AF_INET, ("1.1.1.1", 53)), (socket.AF_INET6, ("::2", 53))):
+for family, host in ((socket.AF_INET, "1.1.1.1"), (socket.AF_INET6, "::2")):
     try:
-        socket.socket(family).connect(address)
-        print("connected", address)
+        socket.socket(family).connect((host, 53))
+        print("connected", host)
     except OSError:
         pass
 print([name for _, name in socket.if_nameindex()])
@@ -129,10 +131,10 @@ socket.create_connection(server.getsockname()).close()
 
 
 async def test_a_listener_on_the_host_is_not_reached(furnished):
-    import socket
-
+    code = (
+        "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])))"
+    )
     with socket.create_server(("127.0.0.1", 0)) as server:
-        code = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])))"
         done = await python(furnished, code, str(server.getsockname()[1]))
     assert b"ConnectionRefused" in done.stderr
 
@@ -301,11 +303,12 @@ def square(x): return x * x
 if __name__ == "__main__":
     with multiprocessing.Pool(2) as pool:
         print(sum(pool.map(square, range(10))))
-    threads = [threading.Thread(target=numpy.linalg.svd, args=(numpy.eye(50),)) for _ in range(8)]
+    work = numpy.linalg.svd, (numpy.eye(50),)
+    threads = [threading.Thread(None, work[0], None, work[1]) for _ in range(8)]
     for t in threads: t.start()
     for t in threads: t.join()
     x = numpy.random.default_rng(0).random((50, 3))
-    print(RandomForestClassifier(10, n_jobs=2, random_state=0).fit(x, x[:, 0] > .5).n_classes_)
+    print(RandomForestClassifier(10, n_jobs=2).fit(x, x[:, 0] > .5).n_classes_)
 """
     furnished.write("pool.py", code.encode())
     done = await furnished.execute(["python", "pool.py"], timeout=120)

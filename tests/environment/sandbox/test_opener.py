@@ -147,10 +147,10 @@ def test_a_folder_swapped_for_a_link_while_we_look_never_lets_us_out(opener, roo
 
     def swap() -> None:
         while not stop.is_set():
-            os.rename(root / "swap", root / "aside")
-            os.rename(root / "link", root / "swap")
-            os.rename(root / "swap", root / "link")
-            os.rename(root / "aside", root / "swap")
+            (root / "swap").rename(root / "aside")
+            (root / "link").rename(root / "swap")
+            (root / "swap").rename(root / "link")
+            (root / "aside").rename(root / "swap")
 
     swapper = threading.Thread(target=swap)
     swapper.start()

@@ -83,9 +83,11 @@ async def test_line_ends_are_kept(sandbox):
 
 async def test_a_file_over_the_limit_is_not_read(sandbox):
     await sandbox.write_file("big", b"x" * 100)
-    with override_sandbox_output_limit(99, "read_file"):
-        with pytest.raises(OutputLimitExceededError):
-            await sandbox.read_file("big", text=False)
+    with (
+        override_sandbox_output_limit(99, "read_file"),
+        pytest.raises(OutputLimitExceededError),
+    ):
+        await sandbox.read_file("big", text=False)
 
 
 async def test_planted_links_are_not_read(sandbox):

@@ -26,6 +26,7 @@ from mlagentbench.environment.sandbox.furnishing import (
 from mlagentbench.environment.sandbox.hierarchy import Hierarchy, find_hierarchy
 from mlagentbench.environment.sandbox.inforce import limits_in_force
 from mlagentbench.environment.sandbox.kernel import as_root
+from mlagentbench.environment.sandbox.pipes import Stdin
 from mlagentbench.environment.sandbox.places import Places, absolute
 from mlagentbench.environment.sandbox.process import Process
 from mlagentbench.environment.sandbox.rooms import Room, make_room, sweep
@@ -49,7 +50,12 @@ class Box:
     """One sandbox, from `open_box` to `close`."""
 
     def __init__(
-        self, room: Room, slot: Slot, furnishing: Furnishing, limits: Limits
+        self,
+        room: Room,
+        slot: Slot,
+        furnishing: Furnishing,
+        limits: Limits,
+        cores: tuple[int, ...],
     ) -> None:
         """Set the limits of a room that is staged; use `open_box`."""
         self._room = room
@@ -63,7 +69,7 @@ class Box:
             file_tree(furnishing, room, limits),
             limits,
             uid=slot.uid,
-            cores=slot.cores(limits.cpus),
+            cores=cores,
         )
         self._watchdog = Watchdog((room.workspace, room.tmp), limits)
         self._running: set[Process] = set()
@@ -79,7 +85,7 @@ class Box:
         self,
         command: Sequence[str],
         *,
-        stdin: bytes | None = None,
+        stdin: Stdin = None,
         cwd: str = WORKSPACE,
         env: Mapping[str, str] | None = None,
         timeout: float | None = None,
@@ -100,9 +106,7 @@ class Box:
                 self._running.discard(process)
                 put_down(process)
 
-    def _start(
-        self, words: list[str], stdin: bytes | None, group: Cgroup | None
-    ) -> Process:
+    def _start(self, words: list[str], stdin: Stdin, group: Cgroup | None) -> Process:
         self._room.reopen()
         doors = () if group is None else group.doors
         with self._room.seccomp() as seccomp:
@@ -177,15 +181,25 @@ class Box:
         self._slot.release()
 
 
-def open_box(rooms: Path, furnishing: Furnishing, limits: Limits) -> Box:
-    """Make a sandbox in a new folder under `rooms`; sweep what the dead left there."""
+def open_box(
+    rooms: Path,
+    furnishing: Furnishing,
+    limits: Limits,
+    *,
+    cores: tuple[int, ...] = (),
+) -> Box:
+    """Make a sandbox in a new folder under `rooms`; sweep what the dead left there.
+
+    It runs on the cores of its slot, or on `cores` where the caller knows better.
+    """
     sweep(rooms)
     slot = take_slot()
     try:
         room = make_room(rooms)
         try:
             stage(furnishing, room, uid_inside(slot.uid))
-            return Box(room, slot, furnishing, limits)
+            pinned = cores or slot.cores(limits.cpus)
+            return Box(room, slot, furnishing, limits, pinned)
         except BaseException:
             room.remove()
             raise

@@ -11,13 +11,16 @@ from mlagentbench.core.errors import SandboxError
 from mlagentbench.core.record import Record
 
 
+_FOLDERS = ("lib", "lib64", "include")
+
+
 class Interpreter(Record):
     """The files of one Python installation that running it takes."""
 
     executables: tuple[Path, ...]
     """The program, under every name that a link leads through."""
     libraries: tuple[Path, ...]
-    """Its library folders, by the given and by the real path."""
+    """Its library and header folders, by the given and by the real path."""
 
 
 def find_interpreter(agent_env: Path) -> Interpreter:
@@ -28,7 +31,7 @@ def find_interpreter(agent_env: Path) -> Interpreter:
         raise SandboxError(f"{agent_env} has no working bin/python; remove it")
     prefixes = {hop.parent.parent for hop in outside}
     prefixes |= {prefix.resolve() for prefix in prefixes}
-    libraries = [prefix / name for prefix in prefixes for name in ("lib", "lib64")]
+    libraries = [prefix / name for prefix in prefixes for name in _FOLDERS]
     return Interpreter(
         executables=tuple(dict.fromkeys(outside)),
         libraries=tuple(sorted(folder for folder in libraries if folder.is_dir())),

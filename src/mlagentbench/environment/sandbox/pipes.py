@@ -6,8 +6,12 @@ child that does not read its input holds nobody up.
 
 import asyncio
 import os
+from socket import socket
 
 from mlagentbench.environment.sandbox.output import HeadAndTail
+
+Stdin = bytes | socket | None
+"""What a command reads: all of it at once, or one end of a dialogue, or nothing."""
 
 _CHUNK = 256 * 1024
 

@@ -15,9 +15,10 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from socket import socket
 from typing import IO
 
-from mlagentbench.environment.sandbox.pipes import Drain, Feed
+from mlagentbench.environment.sandbox.pipes import Drain, Feed, Stdin
 
 _STATUS_BYTES = 4096
 _PIPES_CLOSE_WITHIN = 2.0
@@ -30,17 +31,20 @@ class Process:
         self,
         arguments: Callable[[int], Sequence[str]],
         *,
-        stdin: bytes | None,
+        stdin: Stdin,
         keep: int,
         seccomp: int,
     ) -> None:
-        """Start what `arguments` says when given the number of the status pipe."""
+        """Start what `arguments` says when given the number of the status pipe.
+
+        A socket given as `stdin` is closed here; only the command holds it then.
+        """
         status, status_inside = os.pipe()
         self.started = time.monotonic()
         try:
             self._popen = subprocess.Popen(
                 arguments(status_inside),
-                stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+                stdin=_source(stdin),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
@@ -54,15 +58,19 @@ class Process:
             raise
         finally:
             os.close(status_inside)
+            if isinstance(stdin, socket):
+                stdin.close()
         self._watch(status, stdin, keep)
 
-    def _watch(self, status: int, stdin: bytes | None, keep: int) -> None:
+    def _watch(self, status: int, stdin: Stdin, keep: int) -> None:
         loop = asyncio.get_running_loop()
         popen = self._popen
         self.stdout = Drain(_taken_over(popen.stdout), keep)
         self.stderr = Drain(_taken_over(popen.stderr), keep)
         self._status = Drain(status, _STATUS_BYTES)
-        self._feed = None if stdin is None else Feed(_taken_over(popen.stdin), stdin)
+        self._feed: Feed | None = None
+        if isinstance(stdin, bytes):
+            self._feed = Feed(_taken_over(popen.stdin), stdin)
         self._outer = os.pidfd_open(popen.pid)
         self._init: int | None = None
         self.seconds = 0.0
@@ -138,6 +146,12 @@ class Process:
             if pidfd is not None:
                 os.close(pidfd)
         self._popen.wait()
+
+
+def _source(stdin: Stdin) -> int:
+    if isinstance(stdin, socket):
+        return stdin.fileno()
+    return subprocess.DEVNULL if stdin is None else subprocess.PIPE
 
 
 def _taken_over(stream: IO[bytes] | None) -> int:

@@ -1,0 +1,71 @@
+"""Where a turn is taken: a fresh sandbox that holds one solution and our driver."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mlagentbench.core.limits import Limits
+from mlagentbench.core.task import Grading, Task
+from mlagentbench.environment.sandbox.box import Furnishing, Mount, open_box
+from mlagentbench.environment.sandbox.dialogue import (
+    Answer,
+    NoAnswer,
+    Patience,
+    converse,
+)
+from mlagentbench.run.grading import inside
+
+LOADING_SECONDS = 20.0
+"""The longest a submission may take to be imported."""
+
+_INSIDE = "/opt/grading/inside.py"
+# Isolated: no variable and no file of the workspace steers the interpreter.
+_COMMAND = ("python", "-I", "-B", _INSIDE)
+_DISK_MB = 512
+
+
+@dataclass(frozen=True)
+class Seat:
+    """What every turn of one grading has in common."""
+
+    task: Task
+    grading: Grading
+    rooms: Path
+    agent_env: Path
+    cores: tuple[int, ...]
+    """The cores every turn runs on; empty where that does not matter."""
+
+    async def take_turn(
+        self, solution: Path, question: bytes, seconds: float
+    ) -> Answer | NoAnswer:
+        """Let the solution answer; its sandbox is gone before this returns."""
+        box = open_box(
+            self.rooms, self._furnishing(solution), self._limits, cores=self.cores
+        )
+        try:
+            return await converse(box, _COMMAND, question, self._patience(seconds))
+        finally:
+            box.close()
+
+    def _furnishing(self, solution: Path) -> Furnishing:
+        driver = self.task.folder / self.grading.driver
+        return Furnishing(
+            agent_env=self.agent_env,
+            starter=solution,
+            mounts=(
+                Mount(source=Path(inside.__file__), target=_INSIDE),
+                Mount(source=driver, target=inside.DRIVER),
+            ),
+        )
+
+    @property
+    def _limits(self) -> Limits:
+        memory_mb = int(self.task.data.memory_gb * 1024)
+        disk = max(_DISK_MB, int(2 * self.task.budget.submission_mb))
+        return Limits(memory_mb=memory_mb, workspace_mb=disk, file_mb=disk)
+
+    def _patience(self, seconds: float) -> Patience:
+        return Patience(
+            ready_seconds=min(LOADING_SECONDS, seconds),
+            answer_seconds=min(self.grading.seconds, seconds),
+            answer_bytes=int(self.grading.output_mb * 2**20),
+        )

@@ -1,0 +1,52 @@
+"""What torch needs of a sandbox: threads, workers, shared memory, sockets, a compiler."""
+
+from pathlib import Path
+
+import pytest
+
+from mlagentbench.core.limits import Limits
+from mlagentbench.environment.agent_env import find_agent_env
+from mlagentbench.environment.sandbox.box import Furnishing, open_box
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+TRAIN = """
+import torch
+import torch.distributed as dist
+from safetensors.torch import save_file
+from tokenizers import Tokenizer, models
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    x = torch.randn(256, 20)
+    data = TensorDataset(x, (x.sum(1) > 0).long())
+    net = nn.Sequential(nn.Linear(20, 32), nn.ReLU(), nn.Linear(32, 2))
+    steps = torch.optim.Adam(net.parameters())
+    for a, b in DataLoader(data, batch_size=64, num_workers=1):
+        steps.zero_grad()
+        nn.functional.cross_entropy(net(a), b).backward()
+        steps.step()
+    torch.set_num_threads(2)
+    assert torch.isfinite(torch.randn(300, 300) @ torch.randn(300, 300)).all()
+    save_file(net.state_dict(), "model.safetensors")
+    Tokenizer(models.BPE()).train_from_iterator(["a b c"] * 10)
+    dist.init_process_group("gloo", init_method="file:///tmp/g", rank=0, world_size=1)
+    total = torch.ones(3)
+    dist.all_reduce(total)
+    print(total.tolist())
+"""
+
+
+async def test_a_network_is_trained_with_workers_and_collectives(cache, rooms):
+    built = find_agent_env(cache, "torch")
+    if built is None:
+        pytest.skip("the torch environment is not built; a torch task builds it")
+    box = open_box(rooms, Furnishing(agent_env=Path(built.path)), Limits())
+    try:
+        box.write("train.py", TRAIN.encode())
+        done = await box.execute(["python", "train.py"], timeout=300)
+    finally:
+        box.close()
+    assert done.stdout == b"[1.0, 1.0, 1.0]\n", done.stderr

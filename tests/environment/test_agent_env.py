@@ -1,0 +1,145 @@
+"""The agents' environment: built once, whole or not at all."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mlagentbench.core.errors import MachineError
+from mlagentbench.environment import agent_env as building
+from mlagentbench.environment.agent_env import ensure_agent_env, find_agent_env
+
+LOCKS = Path(building.__file__).parent / "locks"
+BUILD = """
+import sys
+from pathlib import Path
+from mlagentbench.environment import agent_env
+agent_env._lock = lambda variant: "threadpoolctl==3.8.0\\n"
+print(agent_env.ensure_agent_env(Path(sys.argv[1]), "base", progress=print).path)
+"""
+
+
+def pins(name: str) -> dict[str, str]:
+    lines = (LOCKS / f"{name}.txt").read_text().splitlines()
+    return dict(line.split("==") for line in lines if not line.startswith("#"))
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A lock that is built in a second."""
+    monkeypatch.setattr(building, "_lock", lambda _: "threadpoolctl==3.8.0\n")
+
+
+def test_every_lock_pins_exact_versions():
+    for name in ("base", "torch", "numpy"):
+        for version in pins(name).values():
+            assert re.fullmatch(r"\d+(\.\d+)+", version)
+
+
+def test_torch_holds_all_of_base_and_base_all_of_numpy():
+    assert pins("torch").items() >= pins("base").items() >= pins("numpy").items()
+    assert {"torch", "safetensors", "tokenizers"} <= pins("torch").keys()
+
+
+def test_what_is_not_built_is_not_found(tmp_path):
+    assert find_agent_env(tmp_path, "base") is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_environment_is_built_once_and_says_what_it_holds(small, tmp_path):
+    said: list[str] = []
+    built = ensure_agent_env(tmp_path, "base", progress=said.append)
+    assert built.packages == ("threadpoolctl==3.8.0",)
+    assert built.path.name == f"base-{built.digest[:12]}"
+    assert any("threadpoolctl" in line for line in said)
+    again: list[str] = []
+    assert ensure_agent_env(tmp_path, "base", progress=again.append) == built
+    assert find_agent_env(tmp_path, "base") == built
+    assert again == []
+
+
+def test_everything_is_compiled_and_nothing_names_the_cache(small, tmp_path):
+    path = ensure_agent_env(tmp_path, "base", progress=lambda _: None).path
+    command = [
+        path / "bin" / "python",
+        "-c",
+        "import threadpoolctl as t; print(t.__cached__)",
+    ]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert Path(done.stdout.strip()).is_file()
+    for file in (path / "pyvenv.cfg", path / "bin" / "activate"):
+        assert str(tmp_path) not in file.read_text()
+
+
+def test_it_can_be_read_by_others_whatever_our_umask(small, tmp_path):
+    before = os.umask(0o077)
+    try:
+        path = ensure_agent_env(tmp_path, "base", progress=lambda _: None).path
+    finally:
+        os.umask(before)
+    for file in (path, *path.rglob("*.py"), *path.rglob("*.pyc")):
+        assert file.stat().st_mode & 0o004, file
+
+
+def test_another_lock_is_another_environment(small, tmp_path, monkeypatch):
+    first = ensure_agent_env(tmp_path, "base", progress=lambda _: None)
+    monkeypatch.setattr(building, "_lock", lambda _: "threadpoolctl==3.7.0\n")
+    assert find_agent_env(tmp_path, "base") is None
+    assert building._digest("base") != first.digest
+
+
+def test_two_that_build_at_once_end_with_the_same(tmp_path):
+    command = [sys.executable, "-c", BUILD, str(tmp_path)]
+    both = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    said = [process.communicate()[0].splitlines() for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert said[0][-1] == said[1][-1]
+    assert sum(any("building" in line for line in lines) for lines in said) == 1
+
+
+def test_a_build_that_was_killed_is_done_again(tmp_path):
+    command = [sys.executable, "-c", BUILD, str(tmp_path)]
+    killed = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 30
+    while not list(tmp_path.glob("agent-env/.base-unfinished-*/bin/python")):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    assert list(tmp_path.glob("agent-env/base-*")) == []
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert Path(done.stdout.splitlines()[-1], "bin", "python").is_file()
+    assert list(tmp_path.glob("agent-env/.base-unfinished-*")) == []
+
+
+def test_an_environment_whose_interpreter_is_gone_is_built_again(small, tmp_path):
+    path = ensure_agent_env(tmp_path, "base", progress=lambda _: None).path
+    for link in (path / "bin").glob("python*"):
+        link.unlink()
+        link.symlink_to("/nowhere/python")
+    assert find_agent_env(tmp_path, "base") is None
+    ensure_agent_env(tmp_path, "base", progress=lambda _: None)
+    assert (path / "bin" / "python").is_file()
+
+
+def test_a_package_that_cannot_be_fetched_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(building, "_lock", lambda _: "no-such-package-xyz==1.0\n")
+    with pytest.raises(MachineError, match=r"no-such-package-xyz==1\.0.*network"):
+        ensure_agent_env(tmp_path, "base", progress=lambda _: None)
+    assert [path.name for path in (tmp_path / "agent-env").iterdir()] == [".base.lock"]
+
+
+def test_a_relative_cache_is_as_good_as_any(small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert ensure_agent_env(
+        Path("c"), "base", progress=lambda _: None
+    ).path.is_absolute()

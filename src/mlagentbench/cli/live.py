@@ -1,10 +1,12 @@
-"""A live line per run: step, action, elapsed time, best validation so far."""
+"""What a person sees while work goes on: a bar for builds, a line for every run."""
 
 import time
 from types import TracebackType
 from typing import Self
 
+from rich.console import Group
 from rich.live import Live
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -12,7 +14,6 @@ from mlagentbench.cli.console import err
 from mlagentbench.core.scorecard import RunId
 from mlagentbench.core.task import Task
 from mlagentbench.core.trace import Step
-from mlagentbench.run.order import Audience
 
 
 class Line:
@@ -23,51 +24,74 @@ class Line:
         self._metric = task.metric
         self._steps = task.budget.steps
         self._clock = time.monotonic()
+        self._seconds: float | None = None
         self._step = 0
         self._best: float | None = None
-        self.now = "starting"
+        self._now = "starting"
 
     def take(self, step: Step) -> None:
         """Note a step."""
         self._step = step.step
-        self.now = step.action if step.ok else f"{step.action} (failed)"
+        self._now = step.action if step.ok else f"{step.action} (failed)"
         if step.validation is None:
             return
         value = step.validation.value
         if self._best is None or self._sign * value > self._sign * self._best:
             self._best = value
 
+    def end(self, ending: str) -> None:
+        """Stop the clock."""
+        self._now = ending.replace("_", " ")
+        self._seconds = time.monotonic() - self._clock
+
     def cells(self) -> list[str]:
         """Return what to show, column by column."""
         best = "-" if self._best is None else f"{self._metric} {self._best:.6g}"
-        elapsed = int(time.monotonic() - self._clock)
-        clock = f"{elapsed // 60}:{elapsed % 60:02d}"
-        return [f"step {self._step}/{self._steps}", self.now, clock, f"best {best}"]
+        seconds = int(self._seconds or time.monotonic() - self._clock)
+        clock = f"{seconds // 60}:{seconds % 60:02d}"
+        return [f"step {self._step}/{self._steps}", self._now, clock, f"best {best}"]
 
 
-class LiveLines(Audience):
-    """Shows every run that goes on; in a pipe, one plain line per step."""
+class Screen:
+    """Told by `tasks` of builds and by `run` of runs; plain lines in a pipe."""
 
     def __init__(self) -> None:
         self._console = err()
         self._lines: dict[RunId, Line] = {}
-        self._live = Live(
-            get_renderable=self._table, console=self._console, refresh_per_second=4
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TimeElapsedColumn(),
         )
+        self._piece: TaskID | None = None
+        self._live = Live(
+            get_renderable=self._shown, console=self._console, refresh_per_second=4
+        )
+
+    def start(self, label: str, total: int | None) -> None:
+        """Begin the next piece of preparing."""
+        self._clear_bar()
+        self._piece = self._bar.add_task(label, total=total)
+        self._say(label)
+
+    def advance(self, amount: int) -> None:
+        """Report that `amount` more of the present piece is done."""
+        if self._piece is not None:
+            self._bar.advance(self._piece, amount)
 
     def run_started(self, run: RunId, task: Task) -> None:
         """Open a line."""
+        self._clear_bar()
         self._lines[run] = Line(task)
 
     def step_taken(self, run: RunId, step: Step) -> None:
         """Bring a line up to date."""
         self._lines[run].take(step)
-        if not self._console.is_terminal:
-            self._console.print("  ".join([str(run), *self._lines[run].cells()]))
+        self._say("  ".join([str(run), *self._lines[run].cells()]))
 
     def run_ended(self, run: RunId, ending: str) -> None:
         """Say that a run is over."""
-        self._lines[run].now = ending.replace("_", " ")
+        self._lines[run].end(ending)
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -80,12 +104,22 @@ class LiveLines(Audience):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._clear_bar()
         if self._console.is_terminal:
             self._live.stop()
 
-    def _table(self) -> Table:
-        table = Table.grid(padding=(0, 2))
+    def _clear_bar(self) -> None:
+        if self._piece is not None:
+            self._bar.remove_task(self._piece)
+            self._piece = None
+
+    def _say(self, text: str) -> None:
+        if not self._console.is_terminal:
+            self._console.print(text, markup=False, soft_wrap=True)
+
+    def _shown(self) -> Group:
+        runs = Table.grid(padding=(0, 2))
         for run, line in self._lines.items():
             # Text, not markup: an outside agent's name may hold brackets.
-            table.add_row(*(Text(cell) for cell in [str(run), *line.cells()]))
-        return table
+            runs.add_row(*(Text(cell) for cell in [str(run), *line.cells()]))
+        return Group(runs) if self._piece is None else Group(runs, self._bar)

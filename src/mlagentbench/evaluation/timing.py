@@ -25,4 +25,4 @@ def median_interval(values: Sequence[float]) -> tuple[float, float]:
 def _coverage(n: int, dropped: int) -> float:
     """Return how often the median lies within, with `dropped` values off each end."""
     outside = sum(comb(n, few) for few in range(dropped + 1))
-    return 1 - 2 * outside / 2**n
+    return 1.0 - 2 * outside / float(2**n)

@@ -11,7 +11,9 @@ from mlagentbench.core.errors import BenchError, RecordError, blame
 from mlagentbench.core.scorecard import RunId
 from mlagentbench.core.trace import End
 from mlagentbench.environment.room import Room
+from mlagentbench.run.code_validation import CodeMeter
 from mlagentbench.run.conductor import Assignment, Conductor, RunOver
+from mlagentbench.run.meter import Meter
 from mlagentbench.run.order import Order
 from mlagentbench.run.submission import refusal
 from mlagentbench.run.tracefile import TraceWriter
@@ -68,15 +70,20 @@ def _conductor(
         return conductor.spent.steps + 1
 
     room = Room(order.task, sandbox, check_submission, seconds_left, step)
-    meter = ValidationMeter(order.task, order.prepared.public, sandbox)
     conductor = Conductor(
         assignment,
         room,
-        meter,
+        _meter(order, sandbox),
         trace,
         lambda step: order.audience.step_taken(run, step),
     )
     return conductor
+
+
+def _meter(order: Order, sandbox: SandboxEnvironment) -> Meter:
+    if order.task.grading is not None:
+        return CodeMeter(order.task, order.prepared, sandbox)
+    return ValidationMeter(order.task, order.prepared.public, sandbox)
 
 
 async def _finish(order: Order, conductor: Conductor) -> Finish:

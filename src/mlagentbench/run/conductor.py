@@ -21,8 +21,8 @@ from mlagentbench.core.trace import Measurement, Seconds, Spent, Step
 from mlagentbench.environment.actions import ACTIONS
 from mlagentbench.environment.room import Room
 from mlagentbench.environment.shorten import shortened
+from mlagentbench.run.meter import Meter
 from mlagentbench.run.tracefile import TraceWriter
-from mlagentbench.run.validation import ValidationMeter
 
 Listener = Callable[[Step], None]
 """Told of every step as soon as it is recorded."""
@@ -61,7 +61,7 @@ class Conductor:
         self,
         assignment: Assignment,
         room: Room,
-        meter: ValidationMeter,
+        meter: Meter,
         trace: TraceWriter,
         listener: Listener,
     ) -> None:

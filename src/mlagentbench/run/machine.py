@@ -4,8 +4,10 @@ import os
 import platform
 import shutil
 from pathlib import Path
+from typing import get_args
 
 from mlagentbench.core.record import Record
+from mlagentbench.core.task import AgentEnvName
 from mlagentbench.environment.agent_env import find_agent_env
 from mlagentbench.environment.sandbox.probe import probe
 from mlagentbench.tasks.catalogue import load_task, task_ids
@@ -61,7 +63,7 @@ def _resources(cache: Path) -> list[Fact]:
 
 
 def _agent_envs(cache: Path) -> list[Fact]:
-    built = {name: find_agent_env(cache, name) for name in ("base", "torch")}
+    built = {name: find_agent_env(cache, name) for name in get_args(AgentEnvName)}
     return [
         Fact(
             name=f"agent-env {name}",

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from mlagentbench.agents.context import Agent
 from mlagentbench.core.limits import Limits
@@ -14,17 +15,33 @@ from mlagentbench.run.experiment import Experiment
 from mlagentbench.tasks.prepare import Prepared
 
 
-class Audience:
-    """Is told what happens while it happens; this one does not care."""
+class Audience(Protocol):
+    """Is told what happens in runs while it happens."""
 
     def run_started(self, run: RunId, task: Task) -> None:
         """A run begins."""
+        ...
 
     def step_taken(self, run: RunId, step: Step) -> None:
         """A run's step was recorded."""
+        ...
 
     def run_ended(self, run: RunId, ending: str) -> None:
         """A run is over and about to be judged."""
+        ...
+
+
+class Nobody:
+    """An audience that does not listen."""
+
+    def run_started(self, run: RunId, task: Task) -> None:
+        """Ignore it."""
+
+    def step_taken(self, run: RunId, step: Step) -> None:
+        """Ignore it."""
+
+    def run_ended(self, run: RunId, ending: str) -> None:
+        """Ignore it."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from mlagentbench.run.closing import circumstances, ended
 from mlagentbench.run.engine import Interrupted, Work, evaluate_orders
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.folder import experiment_folder
-from mlagentbench.run.order import Audience, Order
+from mlagentbench.run.order import Audience, Nobody, Order
 from mlagentbench.run.places import default_cache
 from mlagentbench.run.plan import Plan
 from mlagentbench.run.preparing import make_orders
@@ -40,7 +40,7 @@ def run(
         experiment,
         cache or default_cache(),
         progress or Silent(),
-        audience or Audience(),
+        audience or Nobody(),
     )
     work = [(order, plan.seeds) for order in orders]
     if _carry_out(work, plan.parallel):

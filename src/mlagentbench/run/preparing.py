@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mlagentbench.agents.table import find_agent, load_agent
 from mlagentbench.core.scorecard import SandboxUsed
-from mlagentbench.core.task import Task
+from mlagentbench.core.task import AgentEnvName, Task
 from mlagentbench.environment.agent_env import AgentEnv, ensure_agent_env
 from mlagentbench.environment.sandbox.probe import require_isolation
 from mlagentbench.run.closing import now
@@ -30,17 +30,19 @@ class Ready:
 
     task: Task
     prepared: Prepared
-    agent_env: AgentEnv
+    agent_envs: dict[AgentEnvName, AgentEnv]
+    """What its agents' code runs in, and what submitted code is judged in."""
 
 
 def make_ready(task: Task, cache: Path, progress: Progress) -> Ready:
-    """Build the task's data and the environment its agents run in, once."""
+    """Build the task's data and the environments its code runs in, once."""
 
     def say(text: str) -> None:
         progress.start(text, None)
 
-    agent_env = ensure_agent_env(cache, task.agent_env, progress=say)
-    return Ready(task, prepare(task, cache, progress), agent_env)
+    names = [task.agent_env, *([task.grading.agent_env] if task.grading else [])]
+    agent_envs = {name: ensure_agent_env(cache, name, progress=say) for name in names}
+    return Ready(task, prepare(task, cache, progress), agent_envs)
 
 
 def make_orders(
@@ -71,7 +73,7 @@ def make_orders(
             settings=plan.settings,
             experiment=experiment,
             rooms=rooms(cache),
-            agent_env=one.agent_env.path,
+            agent_env=one.agent_envs[one.task.agent_env].path,
             sandbox=SandboxUsed(provider="bwrap", limits=limits),
             audience=audience,
         )
@@ -94,7 +96,11 @@ def _asked(plan: Plan, ready: list[Ready], limits: str) -> Asked:
         parallel=plan.parallel,
         sandbox="bwrap",
         limits=limits,
-        agent_env={one.task.agent_env: one.agent_env.digest for one in ready},
+        agent_env={
+            name: built.digest
+            for one in ready
+            for name, built in one.agent_envs.items()
+        },
         packages={name: version(name) for name in PACKAGES},
         python=platform.python_version(),
         started=now(),

@@ -17,7 +17,7 @@ from inspect_ai.hooks import Hooks, TaskEnd, hooks
 from mlagentbench.environment.sandbox.provider import BwrapSandbox
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.folder import experiment_folder
-from mlagentbench.run.order import Audience
+from mlagentbench.run.order import Nobody
 from mlagentbench.run.places import default_cache
 from mlagentbench.run.plan import BudgetOverride, Plan
 from mlagentbench.run.preparing import make_orders
@@ -49,7 +49,7 @@ def _task(task_id: str) -> Callable[..., InspectTask]:
             out=Path(os.environ.get("INSPECT_LOG_DIR", "logs")),
         )
         experiment = Experiment(experiment_folder(plan))
-        (order,) = make_orders(plan, experiment, default_cache(), Silent(), Audience())
+        (order,) = make_orders(plan, experiment, default_cache(), Silent(), Nobody())
         made = inspect_task(order, plan.seeds)
         made.metadata = (made.metadata or {}) | {_FOLDER: str(experiment.folder)}
         _follow_logs()

@@ -10,6 +10,7 @@ from mlagentbench.core.errors import SubmissionError
 from mlagentbench.core.task import Task
 from mlagentbench.environment.collect import collect
 from mlagentbench.evaluation.judgement import Verdict
+from mlagentbench.run.grading.judging import Split, judge_code
 from mlagentbench.run.judge import judge
 from mlagentbench.tasks.prepare import Prepared
 
@@ -25,12 +26,16 @@ async def save_submission(task: Task, sandbox: SandboxEnvironment, into: Path) -
         _refused(into).write_text(str(error), encoding="utf-8")
 
 
-async def judge_saved(task: Task, prepared: Prepared, saved: Path) -> Verdict:
-    """Judge a collected submission against the held-out labels."""
+async def judge_saved(
+    task: Task, prepared: Prepared, saved: Path, *, split: Split = "hidden"
+) -> Verdict:
+    """Judge a collected submission; code is run on the inputs of `split`."""
     if _refused(saved).exists():
         return Verdict(submission_error=_refused(saved).read_text(encoding="utf-8"))
     if not saved.is_dir():
         return Verdict(submission_error="nothing was collected")
+    if task.grading is not None:
+        return await judge_code(task, task.grading, prepared, saved, split)
     return await judge(task, _answers(task, saved), prepared.private / task.truth)
 
 
@@ -41,7 +46,8 @@ async def refusal(
     with tempfile.TemporaryDirectory(prefix="mlab-submission-") as scratch:
         saved = Path(scratch) / "submission"
         await save_submission(task, sandbox, saved)
-        verdict = await judge_saved(task, prepared, saved)
+        # The reason is told to the agent, whose code must not meet hidden inputs yet.
+        verdict = await judge_saved(task, prepared, saved, split="visible")
     return verdict.submission_error
 
 

@@ -11,19 +11,10 @@ from pathlib import Path
 from inspect_ai.util import SandboxEnvironment
 
 from mlagentbench.core.errors import SubmissionError
-from mlagentbench.core.record import Record
 from mlagentbench.core.task import Task, Validation
-from mlagentbench.core.trace import Measurement
 from mlagentbench.environment.collect import collect, fingerprint
 from mlagentbench.run.judge import judge
-
-
-class Measured(Record):
-    """What a measurement came to; both are None where nothing new was written."""
-
-    value: Measurement | None = None
-    problem: str | None = None
-    """Why freshly written predictions could not be graded."""
+from mlagentbench.run.meter import Measured, measured
 
 
 class ValidationMeter:
@@ -66,8 +57,4 @@ class ValidationMeter:
             except SubmissionError as error:
                 return Measured(problem=str(error))
             verdict = await judge(self._task, Path(scratch) / answers, truth)
-        if verdict.score is None:
-            return Measured(problem=verdict.submission_error)
-        return Measured(
-            value=Measurement(metric=self._task.metric, value=verdict.score)
-        )
+        return measured(self._task, verdict)

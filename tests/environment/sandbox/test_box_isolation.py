@@ -364,6 +364,28 @@ async def test_a_package_installed_for_the_base_interpreter_is_covered(
     assert done.stdout.decode() == f"{base} []\n", done.stderr
 
 
+@pytest.mark.skipif(
+    not Path("/usr/bin/python3").exists(), reason="the system has no Python of its own"
+)
+@pytest.mark.parametrize("folder", ["/usr/bin", "/bin"])
+async def test_the_systems_own_interpreter_serves_too(tmp_path, rooms, folder):
+    env = tmp_path / "env"
+    venv = [f"{folder}/python3", "-m", "venv", "--without-pip", str(env)]
+    subprocess.run(venv, check=True, env={})
+    box = open_box(rooms, Furnishing(agent_env=env), Limits())
+    try:
+        code = """
+import glob, sys
+installed = [glob.glob(f"/usr/{p}/python3*/{n}-packages/*")
+             for p in ("lib", "local/lib") for n in ("site", "dist")]
+print(sys.prefix, sum(installed, []))
+"""
+        done = await python(box, code)
+    finally:
+        box.close()
+    assert done.stdout == b"/opt/agent-env []\n", done.stderr
+
+
 def test_a_mount_that_holds_the_harness_is_refused(make_box):
     project = Path(mlagentbench.__file__).parents[2]
     mount = Mount(source=project.parent, target="/workspace/data")

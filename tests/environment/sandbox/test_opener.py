@@ -104,9 +104,10 @@ def test_a_pipe_does_not_hold_us_up(opener, root, act):
 
 
 @pytest.mark.parametrize("act", [read, write])
-def test_a_folder_is_called_one(opener, act):
-    with pytest.raises(IsADirectoryError, match="sub"):
-        act(opener, "sub")
+@pytest.mark.parametrize("path", ["sub", "."])
+def test_a_folder_is_called_one(opener, act, path):
+    with pytest.raises(IsADirectoryError, match="directory"):
+        act(opener, path)
 
 
 def test_what_is_not_there_is_said_to_be_missing(opener):

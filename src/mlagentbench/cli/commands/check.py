@@ -39,18 +39,16 @@ def command(*, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool)
 
 
 def _findings(task: "Task") -> "tuple[Finding, ...]":
-    from mlagentbench.cli.live import LiveLines
-    from mlagentbench.cli.progress import Bar
+    from mlagentbench.cli.live import Screen
     from mlagentbench.run.bench import RealBench
     from mlagentbench.run.places import default_cache
     from mlagentbench.run.preparing import make_ready
     from mlagentbench.tasks.check import check, write_checks
 
     cache = default_cache()
-    with Bar() as bar:
-        ready = make_ready(task, cache, bar)
-    with LiveLines() as lines, tempfile.TemporaryDirectory(prefix="mlab-check-") as tmp:
-        bench = RealBench(cache, lines)
+    with Screen() as screen, tempfile.TemporaryDirectory(prefix="mlab-check-") as tmp:
+        ready = make_ready(task, cache, screen)
+        bench = RealBench(cache, screen)
         found = check(task, ready.prepared, bench, scratch=Path(tmp))
     if all(finding.ok for finding in found):
         write_checks(task, found)

@@ -23,7 +23,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Run starter and reference of TASKS and write their scores to measured.json."""
-    from mlagentbench.cli.live import LiveLines
+    from mlagentbench.cli.live import Screen
     from mlagentbench.run.bench import RealBench, measure
     from mlagentbench.run.places import default_cache
     from mlagentbench.tasks.measured import write_measured
@@ -31,8 +31,8 @@ def command(
     refuse_too_many(parallel)
     found = {}
     for task in chosen_tasks(tasks, edition=edition, every=every):
-        with LiveLines() as lines:
-            bench = RealBench(default_cache(), lines)
+        with Screen() as screen:
+            bench = RealBench(default_cache(), screen)
             found[task.name] = measure(task, bench, runs=runs, parallel=parallel)
         write_measured(task.folder, task.edition, found[task.name])
     if as_json:

@@ -14,14 +14,14 @@ def command(
     *, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool
 ) -> None:
     """Fetch or build the data of TASKS into the cache, once."""
-    from mlagentbench.cli.progress import Bar
+    from mlagentbench.cli.live import Screen
     from mlagentbench.run.places import default_cache
     from mlagentbench.run.preparing import make_ready
 
     made = {}
-    with Bar() as bar:
+    with Screen() as screen:
         for task in chosen_tasks(tasks, edition=edition, every=every):
-            ready = make_ready(task, default_cache(), bar)
+            ready = make_ready(task, default_cache(), screen)
             made[task.name] = str(ready.prepared.public.parent)
     if as_json:
         print_json(made)

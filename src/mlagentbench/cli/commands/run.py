@@ -68,9 +68,8 @@ def _plan(flags: Flags) -> "Plan":
 
 
 def _carry_out(plan: "Plan") -> "Experiment":
-    from mlagentbench.cli.live import LiveLines
-    from mlagentbench.cli.progress import Bar
+    from mlagentbench.cli.live import Screen
     from mlagentbench.run.pipeline import run
 
-    with Bar() as bar, LiveLines() as lines:
-        return run(plan, progress=bar, audience=lines)
+    with Screen() as screen:
+        return run(plan, progress=screen, audience=screen)

@@ -10,8 +10,8 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, experiments: tuple[Path, ...], as_json: bool) -> int:
     """Judge experiments again from what was saved; calls no model."""
+    from mlagentbench.cli.live import Screen
     from mlagentbench.cli.outcome import print_outcome, save_report
-    from mlagentbench.cli.progress import Bar
     from mlagentbench.run.experiment import Experiment
     from mlagentbench.run.places import default_cache
     from mlagentbench.run.rescoring import rescore
@@ -19,8 +19,8 @@ def command(*, experiments: tuple[Path, ...], as_json: bool) -> int:
     codes = []
     for folder in experiments:
         experiment = Experiment(folder)
-        with Bar() as bar:
-            rescore(experiment, default_cache(), bar)
+        with Screen() as screen:
+            rescore(experiment, default_cache(), screen)
         report = save_report(experiment, open_it=False)
         codes.append(print_outcome(experiment, report, as_json=as_json))
     return max(codes)

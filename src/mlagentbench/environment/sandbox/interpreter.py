@@ -10,7 +10,6 @@ from pathlib import Path
 from mlagentbench.core.errors import SandboxError
 from mlagentbench.core.record import Record
 
-
 _FOLDERS = ("lib", "lib64", "include")
 
 

@@ -34,7 +34,8 @@ class Opener:
     def read(self, path: PurePosixPath, *, limit: int) -> bytes:
         """Return a file's contents; `OSError` with EFBIG if it is over `limit`."""
         with self._named(path), self._folder(path.parent) as folder:
-            descriptor = open_beneath(folder, path.name, os.O_RDONLY | os.O_NONBLOCK)
+            name = path.name or "."
+            descriptor = open_beneath(folder, name, os.O_RDONLY | os.O_NONBLOCK)
             with os.fdopen(descriptor, "rb") as file:
                 self._check(os.fstat(descriptor), _READ)
                 contents = file.read(limit + 1)
@@ -47,7 +48,7 @@ class Opener:
         with (
             self._named(path),
             self._folder(path.parent, make=True) as folder,
-            os.fdopen(self._writable(folder, path.name), "wb") as file,
+            os.fdopen(self._writable(folder, path.name or "."), "wb") as file,
         ):
             file.truncate()
             file.write(contents)

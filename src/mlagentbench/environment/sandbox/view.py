@@ -61,10 +61,10 @@ def _interpreter(agent_env: Path, cover: Cover) -> list[str]:
             raise MachineError(f"{path} is hidden in a sandbox; move Python elsewhere")
     arguments = []
     for library in interpreter.libraries:
-        if not library.is_relative_to(_USR):
+        if not library.resolve().is_relative_to(_USR):
             arguments += [*_parents(library), *cover.shown(library)]
     for executable in interpreter.executables:
-        if not executable.is_relative_to(_USR):
+        if not executable.parent.resolve().is_relative_to(_USR):
             arguments += _parents(executable)
             arguments += _read_only(executable, str(executable))
     return arguments

@@ -30,6 +30,8 @@ class Sitting:
         inputs = sorted(self._request.inputs.iterdir())
         if not inputs:
             raise TaskError(f"{self._request.inputs} holds no inputs.")
+        if self._seat.grading.timed and self._starter is None:
+            raise TaskError(f"starter/ must hold {self._name} to be timed against.")
         turns = Turns(turns=tuple([await self._turn(path) for path in inputs]))
         (self._request.answers / TURNS).write_text(turns.model_dump_json())
         return turns

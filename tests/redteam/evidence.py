@@ -89,12 +89,12 @@ def in_child(way):
 
 def visible_files(near=()):
     """Yield every file and folder that can be seen, those in `near` first."""
-    skipped = {"/proc", "/sys", "/dev"}
     for top in (*near, "/"):
         for folder, folders, files in os.walk(top, onerror=lambda error: None):
-            folders[:] = [f for f in folders if os.path.join(folder, f) not in skipped]
+            if folder == "/":
+                folders[:] = set(folders) - {"proc", "sys", "dev"}
             for name in (*folders, *files):
-                yield os.path.join(folder, name)
+                yield f"{folder.rstrip('/')}/{name}"
 
 
 def _say(verdict, text):

@@ -4,7 +4,15 @@ import pytest
 
 from mlagentbench.core.ending import Ending
 from mlagentbench.core.errors import RecordError
-from mlagentbench.core.trace import End, Seconds, Spent, Step
+from mlagentbench.core.trace import (
+    Called,
+    End,
+    ModelCall,
+    Resumed,
+    Seconds,
+    Spent,
+    Step,
+)
 from mlagentbench.run.tracefile import TraceWriter, read_trace
 
 
@@ -57,8 +65,36 @@ def test_a_trace_that_is_not_there_is_empty(tmp_path):
     assert read_trace(tmp_path / "none.jsonl", "r").steps == ()
 
 
-def test_a_trace_is_never_written_over(tmp_path):
+def test_a_trace_that_goes_on_loses_its_torn_line_and_nothing_else(tmp_path):
     path = tmp_path / "r.jsonl"
-    TraceWriter(path).close()
-    with pytest.raises(FileExistsError):
-        TraceWriter(path)
+    with TraceWriter(path) as trace:
+        trace.append(step(1))
+    with path.open("ab") as file:
+        file.write(b'{"kind": "step", "run"')
+    with TraceWriter(path) as trace:
+        trace.append(step(2))
+    assert read_trace(path, "r").steps == (step(1), step(2))
+
+
+def test_model_calls_stand_before_their_step_and_paid_ones_are_never_lost(tmp_path):
+    path = tmp_path / "r.jsonl"
+    call = ModelCall(role="main", model="m", request_sha="s", reply={"a": 1})
+    with TraceWriter(path) as trace:
+        trace.append(Called(run="r", call=call))
+        trace.append(step(1).model_copy(update={"calls": (call,)}))
+        trace.append(Called(run="r", call=call))
+    read = read_trace(path, "r")
+    assert read.steps[0].calls == (call,)
+    assert read.calls == (call,)
+    assert path.read_text().count('"request_sha"') == 2
+
+
+def test_an_ending_is_void_once_the_run_was_resumed(tmp_path):
+    path = tmp_path / "r.jsonl"
+    with TraceWriter(path) as trace:
+        trace.append(step(1))
+        trace.append(END)
+        trace.append(Resumed(run="r", step=1, at=""))
+    read = read_trace(path, "r")
+    assert read.end is None
+    assert read.resumed == 1

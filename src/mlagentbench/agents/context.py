@@ -1,12 +1,16 @@
 """What an agent is given: the contract between an agent and whoever runs it."""
 
 import random
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Task
 from mlagentbench.core.trace import Step
+
+if TYPE_CHECKING:  # The engine takes seconds to import; listing agents must not.
+    from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
+    from inspect_ai.tool import ToolInfo
 
 
 class Remaining(Record):
@@ -41,6 +45,17 @@ class Context(Protocol):
 
     def remaining(self) -> Remaining:
         """Tell what is left of the budget."""
+        ...
+
+    async def ask(
+        self,
+        messages: "Sequence[ChatMessage]",
+        *,
+        role: str = "main",
+        tools: "Sequence[ToolInfo]" = (),
+        config: "GenerateConfig | None" = None,
+    ) -> "ModelOutput":
+        """Ask a language model; a reply that was paid for is never lost."""
         ...
 
     async def act(self, action: str, **given: str) -> Step:

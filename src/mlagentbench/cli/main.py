@@ -17,6 +17,7 @@ COMMANDS = (
     "check",
     "measure",
     "run",
+    "resume",
     "score",
     "show",
     "report",

@@ -5,7 +5,7 @@ from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.trace import Trace
 from mlagentbench.report.view import ExperimentView, TaskFacts, task_facts
 from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.rescoring import same_task
+from mlagentbench.run.preparing import same_task
 from mlagentbench.run.tracefile import read_trace
 
 

@@ -22,6 +22,11 @@ _OPTIONS = (
         envvar="MLAB_AGENT",
         help="A name from `mlab agents`, or module:function.",
     ),
+    click.option(
+        "--model",
+        envvar="MLAB_MODEL",
+        help="A model by Inspect's name, for agents that need one.",
+    ),
     click.option("--edition", default="mini", show_default=True, envvar="MLAB_EDITION"),
     click.option(
         "--runs",
@@ -50,6 +55,18 @@ _OPTIONS = (
         type=_POSITIVE,
         envvar="MLAB_MAX_MINUTES",
         help="Minutes of work a run may take instead of the task's own number.",
+    ),
+    click.option(
+        "--max-tokens",
+        type=click.IntRange(1),
+        envvar="MLAB_MAX_TOKENS",
+        help="Tokens of all models together that a run may use.",
+    ),
+    click.option(
+        "--max-cost",
+        type=_POSITIVE,
+        envvar="MLAB_MAX_COST",
+        help="Dollars a run may spend on models.",
     ),
     click.option(
         "--parallel",

@@ -7,6 +7,8 @@ BenchError
 ├── SandboxError     our sandbox failed: the run is broken
 ├── GraderError      our grader failed: the run is broken
 ├── RecordError      an experiment's files cannot be read or written
+├── ProviderError    a model's provider failed: the run can be resumed
+├── ReplayError      a run cannot be taken up again as it was
 ├── AgentError       the agent's own code raised: the run crashed
 ├── ActionError      an action could not be done: the agent is told
 └── SubmissionError  what was submitted is not acceptable: the agent's fault
@@ -42,6 +44,14 @@ class GraderError(BenchError):
 
 class RecordError(BenchError):
     """An experiment's files cannot be read or written."""
+
+
+class ProviderError(BenchError):
+    """A model's provider failed after all retries."""
+
+
+class ReplayError(BenchError):
+    """A run cannot be taken up again as it was."""
 
 
 class AgentError(BenchError):

@@ -95,6 +95,8 @@ class Scorecard(Record):
     tokens: dict[str, Any] = Field(default_factory=dict)
     cost_usd: float = 0.0
     seconds: RunSeconds = RunSeconds()
+    resumed: int = 0
+    """How often the run was taken up again after it had been cut off."""
     attempt: int = 1
     """2 where a broken run was repeated."""
     sandbox: SandboxUsed

@@ -87,7 +87,7 @@ class Grading(Record):
     """How submitted code is run to be judged: in a fresh sandbox, without labels."""
 
     driver: str = "driver.py"
-    """Our own file with a function `load(workspace)`; see `run/grading/inside.py`."""
+    """Our own file that loads the submission and answers inputs with it."""
     agent_env: AgentEnvName = "base"
     inputs: str = "inputs"
     """A folder under `private/`: one hidden input file per turn."""

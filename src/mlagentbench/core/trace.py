@@ -59,6 +59,7 @@ class Step(Record):
     """Counts from 1."""
     agent_step: int
     calls: tuple[ModelCall, ...] = ()
+    """On disk these stand in lines of their own, before the step."""
     fields: dict[str, str] = Field(default_factory=dict)
     """What the agent said beside its action: plan, thought, reflection."""
     action: str
@@ -91,7 +92,28 @@ class End(Record):
     at: str
 
 
-Line = Annotated[Step | End, Field(discriminator="kind")]
+class Called(Record):
+    """A model's reply, written as soon as it came so that no paid one is lost."""
+
+    kind: Literal["call"] = "call"
+    v: int = TRACE_VERSION
+    run: str
+    call: ModelCall
+
+
+class Resumed(Record):
+    """Where a run was taken up again after it had been cut off."""
+
+    kind: Literal["resumed"] = "resumed"
+    v: int = TRACE_VERSION
+    run: str
+    step: int
+    """The last step that was kept."""
+    at: str
+
+
+AnyLine = Step | End | Called | Resumed
+Line = Annotated[AnyLine, Field(discriminator="kind")]
 
 
 class Trace(Record):
@@ -99,5 +121,10 @@ class Trace(Record):
 
     run: str
     steps: tuple[Step, ...] = ()
+    """Each with the model calls that led to it."""
+    calls: tuple[ModelCall, ...] = ()
+    """Replies that came after the last step."""
+    resumed: int = 0
+    """How often the run was taken up again."""
     end: End | None = None
     """None while the run goes on, or where it was cut off."""

@@ -20,6 +20,9 @@ async def run_python(
         lead = f"The {what} was stopped after {limit} s, its time limit."
         seen = getattr(late, "truncated_output", None) or ""
         raise ActionError(with_output(lead, seen)) from None
+    except PermissionError as refused:
+        # A script can make its own failure look like this, so it is never ours.
+        raise ActionError(f"The {what} failed: {refused}") from None
     if not result.success:
         lead = f"The {what} failed with exit code {result.returncode}."
         raise ActionError(with_output(lead, result.stdout, result.stderr))

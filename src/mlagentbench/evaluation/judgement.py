@@ -67,6 +67,7 @@ def evaluate(
         tokens=tokens(trace.steps),
         cost_usd=cost_usd(trace),
         seconds=run_seconds(trace),
+        resumed=trace.resumed,
         attempt=under.attempt,
         sandbox=under.sandbox,
         harness=under.harness,

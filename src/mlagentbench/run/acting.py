@@ -2,21 +2,24 @@
 
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from inspect_ai.util import LimitExceededError, SandboxEnvironment
 
 from mlagentbench.core.ending import Ending
-from mlagentbench.core.errors import BenchError, RecordError, blame
+from mlagentbench.core.errors import BenchError, ProviderError
 from mlagentbench.core.scorecard import RunId
-from mlagentbench.core.trace import End
+from mlagentbench.core.trace import End, Resumed, Trace
 from mlagentbench.environment.room import Room
+from mlagentbench.run.closing import now, worked
 from mlagentbench.run.code_validation import CodeMeter
 from mlagentbench.run.conductor import Assignment, Conductor, RunOver
+from mlagentbench.run.keeping import WorkspaceKeeper
 from mlagentbench.run.meter import Meter
 from mlagentbench.run.order import Order
+from mlagentbench.run.performer import Performer
+from mlagentbench.run.replay import Past
 from mlagentbench.run.submission import refusal
-from mlagentbench.run.tracefile import TraceWriter
+from mlagentbench.run.tracefile import TraceWriter, read_trace
 from mlagentbench.run.validation import ValidationMeter
 
 _INSPECT_LIMITS = {
@@ -38,27 +41,33 @@ class Finish:
 
 
 async def act_out(order: Order, run: RunId, sandbox: SandboxEnvironment) -> None:
-    """Let the agent act until it is done or its budget is; the trace says all."""
+    """Let the agent act until it is done or its budget is; the trace says all.
+
+    A run that has a past goes through it again, without a model and without its
+    sandbox, and then goes on from there.
+    """
+    path = order.experiment.trace(run)
+    past = read_trace(path, str(run))
     order.audience.run_started(run, order.task)
-    with TraceWriter(order.experiment.trace(run)) as trace:
-        conductor = _conductor(order, run, sandbox, trace)
-        clock = time.monotonic()
+    with TraceWriter(path) as trace:
+        if past.steps or past.calls:
+            trace.append(Resumed(run=str(run), step=len(past.steps), at=now()))
+        conductor = _conductor(order, run, sandbox, past, trace)
+        clock = time.monotonic() - worked(past)
         finish = await _finish(order, conductor)
-        with blame(RecordError, "the trace cannot be written"):
-            trace.append(_end(run, finish, conductor, time.monotonic() - clock))
+        if finish.ending.counts:
+            await conductor.bring_workspace_up_to_date()
+        trace.append(_end(run, finish, conductor, time.monotonic() - clock))
     order.audience.run_ended(run, finish.ending)
 
 
 def _conductor(
-    order: Order, run: RunId, sandbox: SandboxEnvironment, trace: TraceWriter
+    order: Order,
+    run: RunId,
+    sandbox: SandboxEnvironment,
+    past: Trace,
+    trace: TraceWriter,
 ) -> Conductor:
-    assignment = Assignment(
-        run=run,
-        task=order.task,
-        problem=order.problem,
-        settings=order.settings,
-    )
-
     async def check_submission() -> str | None:
         return await refusal(order.task, order.prepared, sandbox)
 
@@ -71,9 +80,12 @@ def _conductor(
 
     room = Room(order.task, sandbox, check_submission, seconds_left, step)
     conductor = Conductor(
-        assignment,
-        room,
-        _meter(order, sandbox),
+        Assignment(
+            run=run, task=order.task, problem=order.problem, settings=order.settings
+        ),
+        Performer(room, _meter(order, sandbox)),
+        WorkspaceKeeper(order.task, order.experiment.snapshots, sandbox, past),
+        Past(past),
         trace,
         lambda step: order.audience.step_taken(run, step),
     )
@@ -96,12 +108,15 @@ async def _finish(order: Order, conductor: Conductor) -> Finish:
         ending = _INSPECT_LIMITS.get(limit.type, Ending.STOPPED)
         finish = Finish(ending, str(limit))
     except BenchError as fault:
-        finish = Finish(Ending.BROKEN, str(fault))
+        finish = _blamed(fault)
     except Exception as error:  # noqa: BLE001  # an agent may raise anything at all
         finish = Finish(Ending.CRASHED, f"{type(error).__name__}: {error}")
-    if conductor.fault is not None:
-        return Finish(Ending.BROKEN, str(conductor.fault))
-    return finish
+    return finish if conductor.fault is None else _blamed(conductor.fault)
+
+
+def _blamed(fault: BenchError) -> Finish:
+    is_theirs = isinstance(fault, ProviderError)
+    return Finish(Ending.PROVIDER_ERROR if is_theirs else Ending.BROKEN, str(fault))
 
 
 def _end(run: RunId, finish: Finish, conductor: Conductor, seconds: float) -> End:
@@ -111,5 +126,5 @@ def _end(run: RunId, finish: Finish, conductor: Conductor, seconds: float) -> En
         reason=finish.reason,
         spent=conductor.spent,
         seconds=round(seconds, 3),
-        at=datetime.now(UTC).isoformat(timespec="seconds"),
+        at=now(),
     )

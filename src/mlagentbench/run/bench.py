@@ -16,9 +16,10 @@ from mlagentbench.run.judge import judge
 from mlagentbench.run.order import Audience
 from mlagentbench.run.pipeline import run
 from mlagentbench.run.plan import Plan
+from mlagentbench.run.submission import judge_saved
 from mlagentbench.tasks.check.bench import Attempt
 from mlagentbench.tasks.digest import task_digest
-from mlagentbench.tasks.prepare import Prepared
+from mlagentbench.tasks.prepare import Prepared, prepare
 
 Solution = Literal["starter", "reference"]
 
@@ -46,8 +47,12 @@ class RealBench:
         )
 
     def judge(self, task: Task, answers: Path, truth: Path) -> Attempt:
-        """Grade answers in a capped child."""
-        verdict = asyncio.run(judge(task, answers, truth))
+        """Grade answers in a capped child; run code in a grading sandbox before."""
+        if task.grading is None:
+            verdict = asyncio.run(judge(task, answers, truth))
+        else:
+            prepared = prepare(task, self._cache)
+            verdict = asyncio.run(judge_saved(task, prepared, answers))
         return Attempt(score=verdict.score, error=verdict.submission_error, seconds=0)
 
     def solve_all(

@@ -50,12 +50,15 @@ def ended(trace: Trace, ending: Ending, reason: str | None) -> End:
         ending=ending,
         reason=reason,
         spent=spent,
-        seconds=sum(
-            step.seconds.model + step.seconds.execute + step.seconds.harness
-            for step in trace.steps
-        ),
+        seconds=worked(trace),
         at=now(),
     )
+
+
+def worked(trace: Trace) -> float:
+    """Return the seconds that all of a run's steps took."""
+    taken = [step.seconds for step in trace.steps]
+    return sum(one.model + one.execute + one.harness for one in taken)
 
 
 def circumstances(sandbox: SandboxUsed, attempt: int = 1) -> Circumstances:

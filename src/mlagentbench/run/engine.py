@@ -9,6 +9,7 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog
 
 from mlagentbench.run.order import Order
+from mlagentbench.run.plan import NO_MODEL
 from mlagentbench.run.seam import inspect_task
 
 Work = list[tuple[Order, tuple[int, ...]]]
@@ -37,7 +38,7 @@ def evaluate_orders(work: Work, logs: Path, parallel: int) -> dict[str, str]:
 def _evaluate(work: Work, logs: Path, parallel: int) -> list[EvalLog]:
     return inspect_eval(
         [inspect_task(order, seeds) for order, seeds in work],
-        model=None,
+        model=_model(work[0][0].model),
         log_dir=str(logs),
         log_format="eval",
         display="none",
@@ -49,6 +50,10 @@ def _evaluate(work: Work, logs: Path, parallel: int) -> list[EvalLog]:
         # An execution holds its slot for minutes; others must not wait for it.
         max_subprocesses=max(8, 4 * parallel),
     )
+
+
+def _model(name: str) -> str | None:
+    return None if name == NO_MODEL else name
 
 
 def _failures(result: EvalLog) -> list[tuple[str, str]]:

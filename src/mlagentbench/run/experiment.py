@@ -1,6 +1,8 @@
 """An experiment's folder: where its files are, written whole or not at all."""
 
-from collections.abc import Iterable
+import fcntl
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -11,6 +13,7 @@ from mlagentbench.core.errors import RecordError, UsageError, blame
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.task import Budget
+from mlagentbench.run.plan import agent_label
 
 
 class TaskAsked(Record):
@@ -43,6 +46,11 @@ class Asked(Record):
     python: str
     started: str
 
+    @property
+    def agent_label(self) -> str:
+        """The agent with its settings."""
+        return agent_label(self.agent, self.settings)
+
 
 class Experiment:
     """One folder of runs."""
@@ -51,6 +59,7 @@ class Experiment:
         self.folder = folder
         self.logs = folder / "logs"
         self.report = folder / "report.html"
+        self.snapshots = folder / "snapshots"
         self._asked = folder / "experiment.json"
         self._cards = folder / "scorecards.jsonl"
 
@@ -61,6 +70,21 @@ class Experiment:
     def submission(self, run: RunId) -> Path:
         """Return the folder of what a run submitted."""
         return self.folder / "submissions" / _file_name(run)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep every other process off; the hold dies with its owner."""
+        with blame(RecordError, f"{self.folder} cannot be written"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / ".lock").open("ab")
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UsageError(
+                    f"another mlab is at work on {self.folder}; wait until it is done"
+                ) from None
+            yield
 
     def begin(self, asked: Asked) -> None:
         """Make the folder and say what was asked."""
@@ -81,9 +105,8 @@ class Experiment:
     def runs(self) -> list[RunId]:
         """Return every run that was asked for."""
         asked = self.asked
-        label = asked.agent
         return [
-            RunId(task=task.id, agent=label, model=asked.model, seed=seed)
+            RunId(task=task.id, agent=asked.agent_label, model=asked.model, seed=seed)
             for task in asked.tasks
             for seed in asked.seeds
         ]
@@ -128,6 +151,14 @@ class Experiment:
 def last_attempts(cards: list[Scorecard]) -> list[Scorecard]:
     """Return one scorecard per run: a repeated run speaks through its last."""
     return list({card.run: card for card in cards}.values())
+
+
+def last_attempt_of(cards: list[Scorecard]) -> dict[str, int]:
+    """Return the number of each run's last attempt."""
+    last: dict[str, int] = {}
+    for card in cards:
+        last[card.run] = max(card.attempt, last.get(card.run, 1))
+    return last
 
 
 def _file_name(run: RunId) -> str:

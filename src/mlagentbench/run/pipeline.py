@@ -8,6 +8,7 @@ for card in experiment.scorecards()[0]:
     print(card.run, card.score, card.improvement)
 """
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,12 +17,12 @@ from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.evaluation.judgement import Verdict, evaluate
 from mlagentbench.run.closing import circumstances, ended
 from mlagentbench.run.engine import Interrupted, Work, evaluate_orders
-from mlagentbench.run.experiment import Experiment
+from mlagentbench.run.experiment import Experiment, last_attempt_of
 from mlagentbench.run.folder import experiment_folder
 from mlagentbench.run.order import Audience, Nobody, Order
 from mlagentbench.run.places import default_cache
 from mlagentbench.run.plan import Plan
-from mlagentbench.run.preparing import make_orders
+from mlagentbench.run.preparing import Workshop, make_orders, same_orders
 from mlagentbench.run.tracefile import read_trace
 from mlagentbench.tasks.progress import Progress, Silent
 
@@ -35,17 +36,81 @@ def run(
 ) -> Experiment:
     """Carry out a plan; every run asked for ends up with a scorecard."""
     experiment = Experiment(experiment_folder(plan))
-    orders = make_orders(
-        plan,
-        experiment,
-        cache or default_cache(),
-        progress or Silent(),
-        audience or Nobody(),
-    )
-    work = [(order, plan.seeds) for order in orders]
-    if _carry_out(work, plan.parallel):
-        _carry_out(_broken_once(work), plan.parallel)
+    workshop = _workshop(cache, progress, audience)
+    orders = make_orders(plan, experiment, workshop)
+    with experiment.held():
+        work = [(order, plan.seeds) for order in orders]
+        if _carry_out(work, plan.parallel):
+            _carry_out(_broken_once(work), plan.parallel)
     return experiment
+
+
+def resume(
+    experiment: Experiment,
+    *,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+    audience: Audience | None = None,
+) -> list[RunId]:
+    """Go on with every run that was cut off; return which they were."""
+    with experiment.held():
+        unfinished = _unfinished(experiment)
+        if not unfinished:
+            return []
+        workshop = _workshop(cache, progress, audience)
+        orders = same_orders(experiment, workshop)
+        attempts = last_attempt_of(_cards(experiment))
+        experiment.replace(_without(unfinished, attempts, experiment))
+        work = [
+            (replace(order, attempt=attempt), seeds)
+            for order in orders
+            for attempt, seeds in _by_attempt(order, unfinished, attempts)
+        ]
+        _carry_out(work, _parallel(experiment))
+    return [run for run in experiment.runs() if str(run) in unfinished]
+
+
+def _workshop(
+    cache: Path | None, progress: Progress | None, audience: Audience | None
+) -> Workshop:
+    return Workshop(
+        cache or default_cache(), progress or Silent(), audience or Nobody()
+    )
+
+
+def _unfinished(experiment: Experiment) -> set[str]:
+    judged = {card.run for card in _cards(experiment) if card.ending.counts}
+    return {str(run) for run in experiment.runs()} - judged
+
+
+def _cards(experiment: Experiment) -> list[Scorecard]:
+    return experiment.scorecards()[0]
+
+
+def _without(
+    unfinished: set[str], attempts: dict[str, int], experiment: Experiment
+) -> list[Scorecard]:
+    """Return the cards that stay: finished runs, and earlier attempts of others."""
+    return [
+        card
+        for card in _cards(experiment)
+        if card.run not in unfinished or card.attempt < attempts[card.run]
+    ]
+
+
+def _by_attempt(
+    order: Order, unfinished: set[str], attempts: dict[str, int]
+) -> list[tuple[int, tuple[int, ...]]]:
+    groups: dict[int, list[int]] = {}
+    for seed in order.experiment.asked.seeds:
+        run = str(order.run_id(seed))
+        if run in unfinished:
+            groups.setdefault(attempts.get(run, 1), []).append(seed)
+    return [(attempt, tuple(seeds)) for attempt, seeds in groups.items()]
+
+
+def _parallel(experiment: Experiment) -> int:
+    return min(experiment.asked.parallel, len(os.sched_getaffinity(0)))
 
 
 def _carry_out(work: Work, parallel: int) -> bool:

@@ -44,10 +44,11 @@ class Plan(Record):
 
     @property
     def agent_label(self) -> str:
-        """The agent with its settings: different settings are different agents."""
-        if not self.settings:
-            return self.agent
-        pairs = ",".join(
-            f"{key}={value}" for key, value in sorted(self.settings.items())
-        )
-        return f"{self.agent}[{pairs}]"
+        """The agent with its settings."""
+        return agent_label(self.agent, self.settings)
+
+
+def agent_label(agent: str, settings: dict[str, str]) -> str:
+    """Name an agent with its settings: different settings are different agents."""
+    pairs = ",".join(f"{key}={value}" for key, value in sorted(settings.items()))
+    return f"{agent}[{pairs}]" if pairs else agent

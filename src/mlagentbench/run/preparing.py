@@ -6,6 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from mlagentbench.agents.table import find_agent, load_agent
+from mlagentbench.core.errors import UsageError
 from mlagentbench.core.scorecard import SandboxUsed
 from mlagentbench.core.task import AgentEnvName, Task
 from mlagentbench.environment.agent_env import AgentEnv, ensure_agent_env
@@ -15,7 +16,7 @@ from mlagentbench.run.experiment import Asked, Experiment, TaskAsked
 from mlagentbench.run.order import Audience, Order
 from mlagentbench.run.places import rooms
 from mlagentbench.run.plan import Plan
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.tasks.catalogue import SUITE, load_task
 from mlagentbench.tasks.digest import task_digest
 from mlagentbench.tasks.prepare import Prepared, prepare
 from mlagentbench.tasks.problem import problem
@@ -34,6 +35,15 @@ class Ready:
     """What its agents' code runs in, and what submitted code is judged in."""
 
 
+@dataclass(frozen=True)
+class Workshop:
+    """Where things are kept and who is told what happens."""
+
+    cache: Path
+    progress: Progress
+    audience: Audience
+
+
 def make_ready(task: Task, cache: Path, progress: Progress) -> Ready:
     """Build the task's data and the environments its code runs in, once."""
 
@@ -45,37 +55,70 @@ def make_ready(task: Task, cache: Path, progress: Progress) -> Ready:
     return Ready(task, prepare(task, cache, progress), agent_envs)
 
 
-def make_orders(
-    plan: Plan,
-    experiment: Experiment,
-    cache: Path,
-    progress: Progress,
-    audience: Audience,
-) -> list[Order]:
+def make_orders(plan: Plan, experiment: Experiment, workshop: Workshop) -> list[Order]:
     """Check the plan, make its tasks ready, and open the experiment's folder.
 
     Names are checked before anything slow happens, and the folder is made only when
     everything else is there, so that a wrong command leaves nothing behind.
     """
-    agent = load_agent(find_agent(plan.agent))
+    load_agent(find_agent(plan.agent))
     tasks = [_with_budget(plan, name) for name in plan.tasks]
     limits = str(require_isolation().limits)
-    ready = [make_ready(task, cache, progress) for task in tasks]
-    experiment.begin(_asked(plan, ready, limits))
+    ready = [make_ready(task, workshop.cache, workshop.progress) for task in tasks]
+    asked = _asked(plan, ready, limits)
+    experiment.begin(asked)
+    return _orders(asked, ready, experiment, workshop)
+
+
+def same_orders(experiment: Experiment, workshop: Workshop) -> list[Order]:
+    """Return the orders of an experiment that was begun before."""
+    asked = experiment.asked
+    load_agent(find_agent(asked.agent))
+    tasks = [_unchanged(one) for one in asked.tasks]
+    require_isolation()
+    ready = [make_ready(task, workshop.cache, workshop.progress) for task in tasks]
+    return _orders(asked, ready, experiment, workshop)
+
+
+def same_task(asked: TaskAsked) -> Task:
+    """Load a task as it was asked for, if it still is that version."""
+    task = load_task(asked.source, edition=asked.edition)
+    if task.version != asked.version:
+        raise UsageError(
+            f"{asked.id} is at version {task.version} here, but the experiment ran"
+            f" version {asked.version}; scores of two versions cannot be mixed"
+        )
+    return task.model_copy(update={"budget": asked.budget})
+
+
+def _unchanged(asked: TaskAsked) -> Task:
+    task = same_task(asked)
+    if task_digest(task.folder) != asked.digest:
+        raise UsageError(
+            f"the task {asked.id} was changed since this experiment began; a run"
+            " cannot go on with another task than it began with"
+        )
+    return task
+
+
+def _orders(
+    asked: Asked, ready: list[Ready], experiment: Experiment, workshop: Workshop
+) -> list[Order]:
+    agent = load_agent(find_agent(asked.agent))
     return [
         Order(
             task=one.task,
             prepared=one.prepared,
             problem=problem(one.task),
             agent=agent,
-            agent_label=plan.agent_label,
-            model=plan.model,
-            settings=plan.settings,
+            agent_label=asked.agent_label,
+            model=asked.model,
+            settings=asked.settings,
             experiment=experiment,
-            rooms=rooms(cache),
+            rooms=rooms(workshop.cache),
             agent_env=one.agent_envs[one.task.agent_env].path,
-            sandbox=SandboxUsed(provider="bwrap", limits=limits),
-            audience=audience,
+            sandbox=SandboxUsed(provider=asked.sandbox, limits=asked.limits),
+            audience=workshop.audience,
         )
         for one in ready
     ]
@@ -88,8 +131,8 @@ def _with_budget(plan: Plan, name: str) -> Task:
 
 def _asked(plan: Plan, ready: list[Ready], limits: str) -> Asked:
     return Asked(
-        tasks=tuple(map(_task_asked, plan.tasks, ready)),
-        agent=plan.agent_label,
+        tasks=tuple(_task_asked(one) for one in ready),
+        agent=plan.agent,
         settings=plan.settings,
         model=plan.model,
         seeds=plan.seeds,
@@ -107,12 +150,14 @@ def _asked(plan: Plan, ready: list[Ready], limits: str) -> Asked:
     )
 
 
-def _task_asked(source: str, one: Ready) -> TaskAsked:
+def _task_asked(one: Ready) -> TaskAsked:
+    folder = one.task.folder
     return TaskAsked(
         id=one.task.id,
         version=one.task.version,
         edition=one.task.edition,
-        source=source,
-        digest=task_digest(one.task.folder),
+        # A task of the suite is found by name wherever the package is installed.
+        source=one.task.id if folder.is_relative_to(SUITE) else str(folder),
+        digest=task_digest(folder),
         budget=one.task.budget,
     )

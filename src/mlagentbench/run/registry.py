@@ -17,15 +17,17 @@ from inspect_ai.hooks import Hooks, TaskEnd, hooks
 from mlagentbench.environment.sandbox.provider import BwrapSandbox
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.folder import experiment_folder
+from mlagentbench.run.models.replay import ReplayModel
+from mlagentbench.run.models.scripted import ScriptedModel
 from mlagentbench.run.order import Nobody
 from mlagentbench.run.places import default_cache
 from mlagentbench.run.plan import BudgetOverride, Plan
-from mlagentbench.run.preparing import make_orders
+from mlagentbench.run.preparing import Workshop, make_orders
 from mlagentbench.run.seam import inspect_task
 from mlagentbench.tasks.catalogue import task_ids
 from mlagentbench.tasks.progress import Silent
 
-__all__ = ["TASKS", "BwrapSandbox"]
+__all__ = ["TASKS", "BwrapSandbox", "ReplayModel", "ScriptedModel"]
 
 _FOLDER = "mlagentbench_folder"
 
@@ -49,7 +51,8 @@ def _task(task_id: str) -> Callable[..., InspectTask]:
             out=Path(os.environ.get("INSPECT_LOG_DIR", "logs")),
         )
         experiment = Experiment(experiment_folder(plan))
-        (order,) = make_orders(plan, experiment, default_cache(), Silent(), Nobody())
+        workshop = Workshop(default_cache(), Silent(), Nobody())
+        (order,) = make_orders(plan, experiment, workshop)
         made = inspect_task(order, plan.seeds)
         made.metadata = (made.metadata or {}) | {_FOLDER: str(experiment.folder)}
         _follow_logs()

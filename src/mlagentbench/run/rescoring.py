@@ -1,14 +1,12 @@
-"""Judging an experiment again from what was saved; no model, no sandbox."""
+"""Judging an experiment again from what was saved; no model, no agent."""
 
 import asyncio
 from pathlib import Path
 
-from mlagentbench.core.errors import UsageError
 from mlagentbench.core.scorecard import RunId, SandboxUsed, Scorecard
-from mlagentbench.core.task import Task
 from mlagentbench.run.closing import circumstances, score_run
-from mlagentbench.run.experiment import Experiment, TaskAsked
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.run.experiment import Experiment, last_attempt_of
+from mlagentbench.run.preparing import same_task
 from mlagentbench.tasks.prepare import prepare
 from mlagentbench.tasks.progress import Progress
 
@@ -22,7 +20,7 @@ def rescore(experiment: Experiment, cache: Path, progress: Progress) -> list[Sco
         provider=asked.sandbox, limits=asked.limits, unsafe=asked.unsafe
     )
     old, _ = experiment.scorecards()
-    attempts = _last_attempts(old)
+    attempts = last_attempt_of(old)
 
     async def again(run: RunId) -> Scorecard:
         under = circumstances(sandbox, attempts.get(str(run), 1))
@@ -33,21 +31,3 @@ def rescore(experiment: Experiment, cache: Path, progress: Progress) -> list[Sco
     earlier = [card for card in old if card.attempt < attempts[card.run]]
     experiment.replace([*earlier, *fresh])
     return fresh
-
-
-def same_task(asked: TaskAsked) -> Task:
-    """Load a task as it was asked for, if it still is that task."""
-    task = load_task(asked.source, edition=asked.edition)
-    if task.version != asked.version:
-        raise UsageError(
-            f"{asked.id} is at version {task.version} here, but the experiment ran"
-            f" version {asked.version}; scores of two versions cannot be mixed"
-        )
-    return task
-
-
-def _last_attempts(cards: list[Scorecard]) -> dict[str, int]:
-    last: dict[str, int] = {}
-    for card in cards:
-        last[card.run] = max(card.attempt, last.get(card.run, 1))
-    return last

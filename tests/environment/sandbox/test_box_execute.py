@@ -46,6 +46,18 @@ async def test_streams_and_exit_code_come_back_as_they_were(box):
     assert 0 < done.seconds < 30
 
 
+async def test_null_bytes_of_the_command_are_kept(box):
+    done = await box.execute(["printf", r"a\0b\0"])
+    assert done.stdout == b"a\0b\0"
+    done = await box.execute(["sh", "-c", r"printf '\0a\0' >&2"])
+    assert done.stderr == b"\0a\0"
+
+
+async def test_the_clock_runs_from_the_commands_beginning(box):
+    done = await box.execute(["sleep", "0.2"])
+    assert 0.2 <= done.seconds < 5
+
+
 async def test_a_death_by_signal_is_reported_as_a_shell_would(box):
     assert (await box.execute(["sh", "-c", "kill -SEGV $$"])).returncode == 128 + 11
 
@@ -174,7 +186,7 @@ async def test_what_ignores_signals_is_killed_when_its_time_is_up(box):
     done = await python(box, IGNORES_SIGNALS, timeout=1.0)
     assert done.killed == "timeout"
     assert done.stdout == b"ready\n"
-    assert time.monotonic() - before < 2.0
+    assert time.monotonic() - before < 3.0
     assert _alive(box) == []
 
 

@@ -9,7 +9,11 @@ import pytest
 
 from mlagentbench.core.errors import SandboxError
 from mlagentbench.core.limits import Limits
-from mlagentbench.environment.sandbox.cgroups import Cgroup, make_cgroup
+from mlagentbench.environment.sandbox.cgroups import (
+    Cgroup,
+    make_cgroup,
+    remove_cgroups,
+)
 from mlagentbench.environment.sandbox.hierarchy import Hierarchy, find_hierarchy
 from mlagentbench.environment.sandbox.inforce import limits_in_force
 
@@ -126,12 +130,6 @@ def test_deaths_for_want_of_memory_are_counted(tmp_path, version, file, text):
     assert group.out_of_memory()
 
 
-def test_a_limit_that_cannot_be_set_is_an_error(tmp_path):
-    (tmp_path / "box" / "pids.max").mkdir(parents=True)
-    with pytest.raises((SandboxError, FileExistsError)):
-        make_cgroup(Hierarchy(version=2, parents={"pids": tmp_path}), "box", LIMITS)
-
-
 needs_groups = pytest.mark.skipif(
     find_hierarchy() is None, reason="this user may not make control groups"
 )
@@ -153,6 +151,18 @@ def test_removing_a_group_kills_what_is_in_it():
     group.remove()
     assert sleeper.wait(timeout=5) == -9
     assert not any(folder.exists() for folder in group.folders)
+
+
+@needs_groups
+def test_a_limit_that_the_kernel_refuses_is_an_error():
+    hierarchy = find_hierarchy()
+    assert hierarchy is not None
+    name = f"mlab-test-refused-{os.getpid()}"
+    try:
+        with pytest.raises(SandboxError, match=r"pids\.max"):
+            make_cgroup(hierarchy, name, Limits(processes=2**40))
+    finally:
+        remove_cgroups({parent / name for parent in hierarchy.parents.values()})
 
 
 @needs_groups

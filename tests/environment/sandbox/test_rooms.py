@@ -24,6 +24,7 @@ from mlagentbench.environment.sandbox.box import Furnishing, open_box
 
 async def main():
     box = open_box(Path(sys.argv[1]), Furnishing(agent_env=Path(sys.argv[2])), Limits())
+    print("starting", flush=True)
     script = '(setsid sleep $1 &) ; trap "" TERM INT HUP; touch started; sleep $1'
     await box.execute(["sh", "-c", script, "sh", sys.argv[3]])
 
@@ -36,7 +37,8 @@ def test_a_killed_harness_leaves_no_process_and_the_next_one_no_folder(
 ):
     marker = str(secrets.randbelow(10**9) + 10**9)
     harness = subprocess.Popen(
-        [sys.executable, "-c", HARNESS, str(rooms), str(agent_env), marker]
+        [sys.executable, "-c", HARNESS, str(rooms), str(agent_env), marker],
+        stdout=subprocess.DEVNULL,
     )
     started = _wait_for(lambda: list(rooms.glob("*/workspace/started")), 30)
     room = started[0].parents[1]
@@ -45,10 +47,30 @@ def test_a_killed_harness_leaves_no_process_and_the_next_one_no_folder(
     assert len(_marked(marker)) > 2
     harness.send_signal(signal.SIGKILL)
     harness.wait()
-    _wait_for(lambda: not _marked(marker), 1.0)
+    _wait_for(lambda: not _marked(marker), 3.0)
     sweep(rooms)
     assert not room.exists()
     assert not any(group.exists() for group in groups)
+
+
+@pytest.mark.parametrize("delay_ms", [0, 3, 6, 9, 12, 15, 18, 22, 26, 30])
+def test_a_harness_killed_while_a_sandbox_starts_leaves_no_process(
+    rooms, agent_env, delay_ms
+):
+    marker = str(secrets.randbelow(10**9) + 10**9)
+    with subprocess.Popen(
+        [sys.executable, "-c", HARNESS, str(rooms), str(agent_env), marker],
+        stdout=subprocess.PIPE,
+    ) as harness:
+        assert harness.stdout is not None
+        harness.stdout.readline()
+        time.sleep(delay_ms / 1000)
+        harness.kill()
+    time.sleep(0.1)
+    _wait_for(lambda: not _commands(marker), 3.0)
+    sweep(rooms)
+    _wait_for(lambda: not _marked(marker), 3.0)
+    assert [path for path in rooms.iterdir() if path.is_dir()] == []
 
 
 def test_a_room_that_is_in_use_is_not_swept(rooms):
@@ -153,6 +175,12 @@ def _taken() -> int:
     slot = take_slot()
     slot.release()
     return slot.number
+
+
+def _commands(marker: str) -> list[int]:
+    """Those that are no longer, or never were, a bubblewrap that waits."""
+    marked = _marked(marker)
+    return [pid for pid in marked if b"bwrap" not in _command_line(pid)]
 
 
 def _marked(marker: str) -> list[int]:

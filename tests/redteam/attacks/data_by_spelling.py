@@ -14,8 +14,19 @@ def change(path):
 
 
 os.makedirs("a", exist_ok=True)
-NAMES = ("data/train.csv", "./data/train.csv", "data//train.csv", "a/../data/train.csv",
-         f"{HERE}/data/train.csv", f"/{HERE}/data/train.csv", "evaluate.py",
-         "./evaluate.py", "/proc/self/cwd/data/train.csv", "/proc/self/cwd/evaluate.py",
-         f"/proc/self/root{HERE}/data/train.csv", "data/new.csv", "data/./.new")  # fmt: skip
+NAMES = (
+    "data/train.csv",
+    "./data/train.csv",
+    "data//train.csv",
+    "a/../data/train.csv",
+    f"{HERE}/data/train.csv",
+    f"/{HERE}/data/train.csv",
+    "evaluate.py",
+    "./evaluate.py",
+    "/proc/self/cwd/data/train.csv",
+    "/proc/self/cwd/evaluate.py",
+    f"/proc/self/root{HERE}/data/train.csv",
+    "data/new.csv",
+    "data/./.new",
+)
 conclude({name: partial(change, name) for name in NAMES})

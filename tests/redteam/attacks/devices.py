@@ -6,8 +6,22 @@ from functools import partial
 
 from evidence import conclude
 
-NAMES = ("sda", "vda", "xvda", "nvme0n1", "dm-0", "mem", "kmsg", "kvm", "fuse",
-         "loop-control", "loop0", "net/tun", "uinput", "vhost-net")  # fmt: skip
+NAMES = (
+    "sda",
+    "vda",
+    "xvda",
+    "nvme0n1",
+    "dm-0",
+    "mem",
+    "kmsg",
+    "kvm",
+    "fuse",
+    "loop-control",
+    "loop0",
+    "net/tun",
+    "uinput",
+    "vhost-net",
+)
 
 
 def open_device(path):

@@ -1,4 +1,4 @@
-"""Fail in the words of the sandbox's own tools, so that the fault seems the harness's."""
+"""Fail in the words of the sandbox's own tools, so that the fault seems its own."""
 
 import sys
 

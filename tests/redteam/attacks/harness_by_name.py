@@ -4,12 +4,12 @@ import os
 
 from evidence import HINTS, failed, succeeded, visible_files
 
-WORDS = ("mlagentbench", "inspect_ai", "house_price", "grade.py", "task.toml")
+WORDS = ("mlagentbench", "inspect_ai")
+NAMES = {"house_price", "grade.py", "task.toml", "measured.json"}
 
-looked = 0
-for path in visible_files(near=[os.path.dirname(HINTS["package"])]):
-    looked += 1
-    if any(word in path.rpartition("/")[2] for word in WORDS):
+for looked, path in enumerate(visible_files(near=[os.path.dirname(HINTS["package"])])):
+    name = path.rpartition("/")[2]
+    if name in NAMES or any(word in name for word in WORDS):
         succeeded(f"found {path}")
         break
 else:

@@ -13,8 +13,15 @@ def look(path):
 
 
 TASK = "tasks/suite/house_price"
-PLACES = ("", "__init__.py", "tasks/canary.py", f"{TASK}/grade.py", f"{TASK}/prepare.py",
-          f"{TASK}/reference/train.py", f"{TASK}/task.toml")  # fmt: skip
+PLACES = (
+    "",
+    "__init__.py",
+    "tasks/canary.py",
+    f"{TASK}/grade.py",
+    f"{TASK}/prepare.py",
+    f"{TASK}/reference/train.py",
+    f"{TASK}/task.toml",
+)
 PATHS = [os.path.join(HINTS["package"], place) for place in PLACES]
 conclude(
     {

@@ -1,23 +1,19 @@
 """Look into the home folder of whoever runs the benchmark, and into others."""
 
 import os
+import sys
 from functools import partial
 
 from evidence import HINTS, conclude
 
+HOME = HINTS["home"]
+PLACES = (HOME, f"{HOME}/.cache", "/home", "/root", "/var", "/srv", "/run", "/boot")
 
-def list_folder(path):
-    return bool(os.listdir(path))
+
+def holds_more_than_python(folder):
+    # An interpreter that lies in a home folder is shown, with the folders above it.
+    way_to_python = os.path.relpath(sys.base_prefix, folder).split("/")[0]
+    return bool(set(os.listdir(folder)) - {way_to_python})
 
 
-PLACES = (HINTS["home"], f"{HINTS['home']}/.cache", "/home", "/root", "/var", "/srv",
-          "/run", "/sys", "/boot")  # fmt: skip
-conclude(
-    # An interpreter under a home folder is shown, and its parents with it.
-    {
-        place: partial(list_folder, place)
-        for place in PLACES
-        if place not in HINTS["above_python"]
-    }
-    | {f"{HINTS['home']}/.bashrc": partial(open, f"{HINTS['home']}/.bashrc")}
-)
+conclude({place: partial(holds_more_than_python, place) for place in PLACES})

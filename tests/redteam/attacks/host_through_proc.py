@@ -19,10 +19,16 @@ def other_root(process):
     return (theirs.st_dev, theirs.st_ino) != (ours.st_dev, ours.st_ino)
 
 
+def open_files(process):
+    found = [os.readlink(entry) for entry in (process / "fd").iterdir()]
+    return any(path.startswith("/") and path != "/dev/null" for path in found)
+
+
 ways = {}
 for process in Path("/proc").glob("[0-9]*"):
     if process.name != OURS:
         ways[f"{process}/root"] = partial(read, Path(f"{process}/root{LABELS}"))
-        ways[f"{process}/fd"] = partial(os.listdir, process / "fd")
+        ways[f"{process}/cwd"] = partial(read, Path(f"{process}/cwd/../..{LABELS}"))
+        ways[f"{process}/fd"] = partial(open_files, process)
         ways[f"{process}/another root"] = partial(other_root, process)
 conclude(ways)

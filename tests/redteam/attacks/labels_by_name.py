@@ -4,9 +4,7 @@ from evidence import HINTS, failed, succeeded, visible_files
 
 NAMES = {"answers.csv", "private", "prepared"}
 
-looked = 0
-for path in visible_files(near=[HINTS["cache"]]):
-    looked += 1
+for looked, path in enumerate(visible_files(near=[HINTS["cache"]])):
     name = path.rpartition("/")[2]
     if name in NAMES and not path.startswith("/usr/"):
         succeeded(f"found {path}")

@@ -6,8 +6,16 @@ import signal
 
 from evidence import LIBC, call, checked, conclude, in_child
 
-KINDS = {"user": 0x10000000, "mount": 0x20000, "network": 0x40000000, "pid": 0x20000000,
-         "uts": 0x4000000, "ipc": 0x8000000, "cgroup": 0x2000000, "time": 0x80}  # fmt: skip
+KINDS = {
+    "user": 0x10000000,
+    "mount": 0x20000,
+    "network": 0x40000000,
+    "pid": 0x20000000,
+    "uts": 0x4000000,
+    "ipc": 0x8000000,
+    "cgroup": 0x2000000,
+    "time": 0x80,
+}
 USER = KINDS["user"]
 
 

@@ -12,6 +12,11 @@ def connect(address):
     socket.create_connection(address, timeout=3).close()
 
 
-PLACES = [("127.0.0.1", PORT), ("localhost", PORT), ("0.0.0.0", PORT), ("::1", PORT),
-          ("1.1.1.1", 53)]  # fmt: skip
+PLACES = [
+    ("127.0.0.1", PORT),
+    ("localhost", PORT),
+    ("0.0.0.0", PORT),
+    ("::1", PORT),
+    ("1.1.1.1", 53),
+]
 conclude({f"{host}:{port}": partial(connect, (host, port)) for host, port in PLACES})

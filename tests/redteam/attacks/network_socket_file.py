@@ -10,6 +10,11 @@ def connect(path):
     socket.socket(socket.AF_UNIX).connect(path)
 
 
-PLACES = (HINTS["socket_file"], "/run/docker.sock", "/var/run/docker.sock",
-          "/run/dbus/system_bus_socket", "/run/systemd/private")  # fmt: skip
+PLACES = (
+    HINTS["socket_file"],
+    "/run/docker.sock",
+    "/var/run/docker.sock",
+    "/run/dbus/system_bus_socket",
+    "/run/systemd/private",
+)
 conclude({path: partial(connect, path) for path in PLACES})

@@ -12,6 +12,5 @@ conclude(
         "its file": lambda: bool(Path(THEIRS).read_bytes()),
         "its folder": lambda: bool(os.listdir(os.path.dirname(THEIRS))),
         "the rooms": lambda: bool(os.listdir(HINTS["rooms"])),
-        "a room beside ours": lambda: "workspace" in os.listdir(".."),
     }
 )

@@ -1,4 +1,4 @@
-"""Plant links that lead out of the workspace, for the harness's own actions to follow."""
+"""Plant links that lead out of the workspace, for the harness's actions to follow."""
 
 import os
 

@@ -17,7 +17,10 @@ def root_program():
 
 
 def all_rights():
-    header, wanted = (b"\x22\x05\x08\x20" + bytes(4)), b"\xff\xff\xff\xff" * 2 + bytes(4)
+    header, wanted = (
+        (b"\x22\x05\x08\x20" + bytes(4)),
+        b"\xff\xff\xff\xff" * 2 + bytes(4),
+    )
     checked(LIBC.capset(header, wanted + wanted))
 
 

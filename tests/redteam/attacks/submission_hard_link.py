@@ -1,4 +1,4 @@
-"""Hand in a second name of another file: of the labels, the data, or at least of ours."""
+"""Hand in a second name of another file: the labels, the data, or one of ours."""
 
 import os
 

@@ -16,10 +16,24 @@ def make_in(folder):
     os.close(os.open(folder, os.O_WRONLY | os.O_TMPFILE))
 
 
-FOLDERS = ("/", "/usr/bin", "/etc", "/dev", "/opt", sys.prefix, os.path.dirname(os.__file__),
-           f"{sys.prefix}/bin")  # fmt: skip
-FILES = (f"{sys.prefix}/pyvenv.cfg", os.__file__, "/etc/passwd", "/etc/hosts",
-         "/usr/bin/env", "/bin/ls")  # fmt: skip
+FOLDERS = (
+    "/",
+    "/usr/bin",
+    "/etc",
+    "/dev",
+    "/opt",
+    sys.prefix,
+    os.path.dirname(os.__file__),
+    f"{sys.prefix}/bin",
+)
+FILES = (
+    f"{sys.prefix}/pyvenv.cfg",
+    os.__file__,
+    "/etc/passwd",
+    "/etc/hosts",
+    "/usr/bin/env",
+    "/bin/ls",
+)
 conclude(
     {path: partial(open_for_writing, path) for path in FILES}
     | {f"into {folder}": partial(make_in, folder) for folder in FOLDERS}

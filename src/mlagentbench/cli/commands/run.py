@@ -19,11 +19,14 @@ class Flags(TypedDict):
     tasks: tuple[str, ...]
     every: bool
     agent: str
+    model: str | None
     edition: str
     runs: int
     seed: int
     max_steps: int | None
     max_minutes: float | None
+    max_tokens: int | None
+    max_cost: float | None
     parallel: int
     sandbox: str
     out: Path
@@ -51,17 +54,23 @@ def command(**flags: Unpack[Flags]) -> int:
 
 def _plan(flags: Flags) -> "Plan":
     from mlagentbench.cli.run_options import read_settings, refuse_too_many
-    from mlagentbench.run.plan import BudgetOverride, Plan
+    from mlagentbench.run.plan import NO_MODEL, BudgetOverride, Plan
 
     refuse_too_many(flags["parallel"])
     first = flags["seed"]
     return Plan(
         tasks=chosen_names(flags["tasks"], every=flags["every"]),
         agent=flags["agent"],
+        model=flags["model"] or NO_MODEL,
         settings=read_settings(flags["settings"]),
         edition=flags["edition"],
         seeds=tuple(range(first, first + flags["runs"])),
-        budget=BudgetOverride(steps=flags["max_steps"], minutes=flags["max_minutes"]),
+        budget=BudgetOverride(
+            steps=flags["max_steps"],
+            minutes=flags["max_minutes"],
+            tokens=flags["max_tokens"],
+            cost_usd=flags["max_cost"],
+        ),
         parallel=flags["parallel"],
         out=flags["out"],
     )

@@ -7,19 +7,28 @@ import click
 from mlagentbench.cli.console import out, print_json, print_table
 
 if TYPE_CHECKING:
+    from mlagentbench.core.scorecard import RunId
     from mlagentbench.core.trace import Step, Trace
+    from mlagentbench.run.experiment import Experiment
 
 
 @click.command("show")
 @click.argument("experiment", metavar="EXP[:NAME]")
 @click.option("--step", type=click.IntRange(1), help="Show one step whole.")
+@click.option("--prompt", type=click.IntRange(1), help="What the model saw at a step.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(*, experiment: str, step: int | None, as_json: bool) -> None:
+def command(
+    *, experiment: str, step: int | None, prompt: int | None, as_json: bool
+) -> None:
     """Show what an agent did, step by step."""
     from mlagentbench.cli.selection import select_runs
     from mlagentbench.run.tracefile import read_trace
 
     found, runs = select_runs(experiment)
+    if prompt is not None:
+        for run in runs:
+            _print_prompt(found, run, prompt)
+        return
     traces = [read_trace(found.trace(run), str(run)) for run in runs]
     if as_json:
         print_json([trace.model_dump(mode="json") for trace in traces])
@@ -65,3 +74,14 @@ def _print_step(trace: "Trace", number: int) -> None:
         console.print(f"{name}:\n{harmless(str(value))}", markup=False)
     console.rule("observation")
     console.print(harmless(step.observation), markup=False)
+
+
+def _print_prompt(experiment: "Experiment", run: "RunId", step: int) -> None:
+    from mlagentbench.report.plain import harmless
+    from mlagentbench.run.prompting import prompts_of
+
+    console = out()
+    for prompt in prompts_of(experiment, run, step):
+        console.rule(f"{run}, step {step}: to the {prompt.role} model")
+        for message in prompt.messages:
+            console.print(f"[{message.role}]\n{harmless(message.text)}", markup=False)

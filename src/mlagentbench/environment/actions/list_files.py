@@ -8,13 +8,22 @@ from mlagentbench.environment.room import Room
 
 async def _list_files(room: Room, dir_path: str) -> str:
     folder = WORKSPACE / workspace_path(dir_path)
-    # -b shows control characters in hostile file names as escapes.
+    # -b shows control bytes in hostile file names as escapes.
     result = await room.sandbox.exec(
         ["ls", "-Fb", "--", str(folder)], timeout=30, timeout_retry=False
     )
     if not result.success:
         raise ActionError(f"cannot list {dir_path}: {result.stderr.strip()}")
-    return result.stdout or "(empty)"
+    return _visible(result.stdout) or "(empty)"
+
+
+def _visible(text: str) -> str:
+    """Show format characters, which could reorder what a reader sees, as escapes."""
+    shown = (
+        char if char == "\n" or char.isprintable() else ascii(char)[1:-1]
+        for char in text
+    )
+    return "".join(shown)
 
 
 LIST_FILES = Action(

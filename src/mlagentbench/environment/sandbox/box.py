@@ -96,7 +96,7 @@ class Box:
         words = placed(command, str(absolute(cwd)), checked_variables(env or {}))
         with self._group_of_its_own() as group:
             try:
-                process = self._start(words, stdin, group)
+                process = self._start(words, stdin)
             except (OSError, ValueError) as error:
                 return _not_started(error)
             self._running.add(process)
@@ -106,13 +106,13 @@ class Box:
                 self._running.discard(process)
                 put_down(process)
 
-    def _start(self, words: list[str], stdin: Stdin, group: Cgroup | None) -> Process:
+    def _start(self, words: list[str], stdin: Stdin) -> Process:
         self._room.reopen()
-        doors = () if group is None else group.doors
+        may_write = self._watchdog.may_write
         with self._room.seccomp() as seccomp:
             return Process(
-                lambda status: self._launch.arguments(
-                    words, doors=doors, seccomp=seccomp, status=status
+                lambda handed: self._launch.arguments(
+                    words, handed, may_write=may_write
                 ),
                 stdin=stdin,
                 keep=self._limits.output_kb * 1024,
@@ -127,6 +127,7 @@ class Box:
                 return group.out_of_memory()
             return holds_more_memory(process.pid, self._limits.memory_mb * 2**20)
 
+        await _let_in(process, group)
         watch = self._watchdog.watch(process.pid, out_of_memory)
         killed = await supervise(process, watch, timeout)
         if killed is None and group is not None and group.out_of_memory():
@@ -154,6 +155,8 @@ class Box:
         """Replace a file's contents; make it, and folders on the way, if need be."""
         if len(contents) > self._limits.file_mb * 2**20:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
+        if not self._watchdog.may_write:
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT), path)
         self._places.write(path, contents)
 
     def stat(self, path: str) -> os.stat_result:
@@ -212,6 +215,15 @@ def _grouped(room: Room, hierarchy: Hierarchy, limits: Limits) -> Cgroup:
     # Noted first, so that a sweep finds the groups even if we die at once.
     room.note_cgroups({folder / room.name for folder in hierarchy.parents.values()})
     return make_cgroup(hierarchy, room.name, limits)
+
+
+async def _let_in(process: Process, group: Cgroup | None) -> None:
+    if group is not None:
+        # The first of these may wait for the kernel; bubblewrap sets up meanwhile.
+        group.admit(process.pid)
+        if (init := await process.init()) is not None:
+            group.admit(init)
+    process.release()
 
 
 def _not_started(error: OSError | ValueError) -> Execution:

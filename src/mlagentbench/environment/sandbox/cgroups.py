@@ -17,7 +17,7 @@ from mlagentbench.core.limits import Limits
 from mlagentbench.environment.sandbox.hierarchy import Hierarchy
 
 _PERIOD = 100_000
-_EMPTY_WITHIN = 5.0
+_EMPTY_WITHIN = 120.0
 
 
 class Cgroup:
@@ -41,6 +41,17 @@ class Cgroup:
     def limits_memory(self) -> bool:
         """Whether memory is limited here."""
         return "memory" in self._parts
+
+    def admit(self, pid: int) -> None:
+        """Bring in a process; what it starts from now on is in here too."""
+        for door in self.doors:
+            try:
+                door.write_text(str(pid))
+            except ProcessLookupError:
+                # One that has died by itself is noticed elsewhere.
+                return
+            except OSError as error:
+                raise SandboxError(f"{door} cannot be joined: {error}") from error
 
     def child(self, name: str) -> "Cgroup":
         """Make a group below this one; this one's limits hold for both."""

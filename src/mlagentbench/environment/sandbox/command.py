@@ -1,14 +1,14 @@
 """The command line that puts a command into a sandbox, layer by layer.
 
-From the outside in: join the control groups, pin the cores, bubblewrap with the file
-tree, resource limits, drop to the sandbox's user, change folder and variables, run.
-Nothing is ever interpolated: every value is an argument of its own.
+From the outside in: pin the cores, bubblewrap with the file tree, say that it begins,
+resource limits, drop to the sandbox's user, change folder and variables, run. Nothing
+is ever interpolated: every value is an argument of its own.
 """
 
 import resource
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from mlagentbench.core.errors import MachineError
 from mlagentbench.core.limits import Limits
@@ -16,9 +16,12 @@ from mlagentbench.environment.sandbox.furnishing import WORKSPACE
 from mlagentbench.environment.sandbox.kernel import as_root, processes_are_counted
 
 SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin"
-_JOIN = (
-    'while [ "$1" != -- ]; do echo $$ > "$1" || exit 1; shift; done; shift; exec "$@"'
-)
+BEGUN = b"\0"
+"""What comes on standard error before anything the command itself can say."""
+
+# If the harness has died, nobody reads any more, and the command is not run: bubblewrap
+# itself notices a death only once it has set up everything.
+_BEGIN = 'printf "\\000" >&2 || exit 1; exec "$@"'
 _UID_INSIDE = 1000
 
 
@@ -35,6 +38,17 @@ def uid_inside(slot_uid: int) -> int:
     return slot_uid if as_root() else _UID_INSIDE
 
 
+class Handed(NamedTuple):
+    """The descriptors that bubblewrap gets beside the standard ones."""
+
+    seccomp: int
+    """To read the filter of system calls from."""
+    status: int
+    """To report on."""
+    gate: int
+    """To wait for, when everything is set up."""
+
+
 class Launch:
     """The layers around every command of one sandbox."""
 
@@ -44,19 +58,22 @@ class Launch:
         """Look up the programs once; `tree` is what `file_tree` returned."""
         self._pinned = _pinned(cores)
         self._isolated = [tool("bwrap"), *_namespaces(), *tree]
-        self._inside = [*_limited(limits), *_unprivileged(uid)]
+        begin = ["/bin/sh", "-c", _BEGIN, "sh"]
+        self._inside = {
+            may_write: [*begin, *_limited(limits, file_mb), *_unprivileged(uid)]
+            for may_write, file_mb in ((True, limits.file_mb), (False, 0))
+        }
 
     def arguments(
-        self, words: Sequence[str], *, doors: Iterable[Path], seccomp: int, status: int
+        self, words: Sequence[str], handed: Handed, *, may_write: bool = True
     ) -> list[str]:
         """Return the whole command line around `words`."""
         return [
-            *_joining(doors),
             *self._pinned,
             *self._isolated,
-            *("--seccomp", str(seccomp), "--json-status-fd", str(status)),
-            *("--chdir", WORKSPACE, "--"),
-            *self._inside,
+            *("--seccomp", str(handed.seccomp), "--block-fd", str(handed.gate)),
+            *("--json-status-fd", str(handed.status), "--chdir", WORKSPACE, "--"),
+            *self._inside[may_write],
             *words,
         ]
 
@@ -68,10 +85,6 @@ def placed(words: Sequence[str], cwd: str, variables: Mapping[str, str]) -> list
         return list(words)
     settings = [f"{name}={value}" for name, value in variables.items()]
     return [tool("env"), f"--chdir={cwd}", *settings, *words]
-
-
-def _joining(doors: Iterable[Path]) -> list[str]:
-    return ["/bin/sh", "-c", _JOIN, "sh", *map(str, doors), "--"]
 
 
 def _pinned(cores: Sequence[int]) -> list[str]:
@@ -96,13 +109,13 @@ _USER_NAMESPACES = (
 )
 
 
-def _limited(limits: Limits) -> list[str]:
+def _limited(limits: Limits, file_mb: int) -> list[str]:
     # Set inside, where a user namespace counts processes for itself alone.
     counted = processes_are_counted()
     return [
         tool("prlimit"),
         _rlimit("core", resource.RLIMIT_CORE, 0),
-        _rlimit("fsize", resource.RLIMIT_FSIZE, limits.file_mb * 2**20),
+        _rlimit("fsize", resource.RLIMIT_FSIZE, file_mb * 2**20),
         _rlimit("nofile", resource.RLIMIT_NOFILE, limits.open_files),
         *([_rlimit("nproc", resource.RLIMIT_NPROC, limits.processes)] * counted),
         "--",

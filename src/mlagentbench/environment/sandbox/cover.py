@@ -5,6 +5,7 @@ rooms, and every folder into which packages are installed for an interpreter tha
 shown. Data must not lie in anything shown, because its neighbours would be seen too.
 """
 
+import contextlib
 import sys
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
@@ -57,7 +58,10 @@ class Cover:
 
 
 def _private_paths(rooms: Path) -> list[Path]:
-    paths = [*_own_folders(), Path.home(), rooms]
+    paths = [*_own_folders(), rooms]
+    # A user that no list of users knows has no home.
+    with contextlib.suppress(RuntimeError):
+        paths.append(Path.home())
     if sys.prefix != sys.base_prefix:
         paths.append(Path(sys.prefix))
     return [path.resolve() for path in paths]

@@ -6,6 +6,7 @@ child that does not read its input holds nobody up.
 
 import asyncio
 import os
+import time
 from socket import socket
 
 from mlagentbench.environment.sandbox.output import HeadAndTail
@@ -19,12 +20,15 @@ _CHUNK = 256 * 1024
 class Drain:
     """Reads a pipe to its end and keeps a bounded part."""
 
-    def __init__(self, descriptor: int, limit: int) -> None:
+    def __init__(self, descriptor: int, limit: int, *, mark: bytes = b"") -> None:
         """Begin to read; the descriptor belongs to the drain from now on."""
         self.kept = HeadAndTail(limit)
+        self._mark = mark
         self._loop = asyncio.get_running_loop()
         self._descriptor = descriptor
         self.ended: asyncio.Future[None] = self._loop.create_future()
+        self.marked: asyncio.Future[float | None] = self._loop.create_future()
+        """When the mark came; None where the pipe was closed without it."""
         os.set_blocking(descriptor, False)
         self._loop.add_reader(descriptor, self._take)
 
@@ -33,10 +37,12 @@ class Drain:
             data = os.read(self._descriptor, _CHUNK)
         except BlockingIOError:
             return
-        if data:
-            self.kept.feed(data)
-        else:
+        if not data:
             self.close()
+            return
+        self.kept.feed(data)
+        if not self.marked.done() and self._mark in data:
+            self.marked.set_result(time.monotonic())
 
     def close(self) -> None:
         """Stop reading, whether or not the other end is still held open."""
@@ -44,6 +50,8 @@ class Drain:
             self._loop.remove_reader(self._descriptor)
             os.close(self._descriptor)
             self.ended.set_result(None)
+            if not self.marked.done():
+                self.marked.set_result(None)
 
 
 class Feed:

@@ -11,7 +11,12 @@ from typing import Literal, NamedTuple
 from mlagentbench.core.errors import MachineError
 from mlagentbench.core.limits import Limits
 from mlagentbench.core.record import Record
-from mlagentbench.environment.sandbox.command import SYSTEM_PATH, Launch, tool
+from mlagentbench.environment.sandbox.command import (
+    SYSTEM_PATH,
+    Handed,
+    Launch,
+    tool,
+)
 from mlagentbench.environment.sandbox.furnishing import WORKSPACE
 from mlagentbench.environment.sandbox.hierarchy import find_hierarchy
 from mlagentbench.environment.sandbox.inforce import LimitsInForce, limits_in_force
@@ -152,12 +157,12 @@ def _too_old(search: str) -> Isolation | None:
 
 def _refused() -> Isolation | None:
     launch = Launch(_BARE_TREE, Limits(), uid=FIRST_UID, cores=_first_core())
-    with tempfile.TemporaryFile() as filter_, Path(os.devnull).open("wb") as status:
+    with tempfile.TemporaryFile() as filter_, Path(os.devnull).open("r+b") as nothing:
         filter_.write(seccomp_filter(machine()))
         filter_.seek(0)
-        handed = (filter_.fileno(), status.fileno())
+        handed = Handed(filter_.fileno(), nothing.fileno(), nothing.fileno())
         trial = subprocess.run(
-            launch.arguments(["true"], doors=(), seccomp=handed[0], status=handed[1]),
+            launch.arguments(["true"], handed),
             check=False,
             capture_output=True,
             cwd="/",

@@ -18,9 +18,12 @@ from pathlib import Path
 from socket import socket
 from typing import IO
 
+from mlagentbench.core.errors import SandboxError
+from mlagentbench.environment.sandbox.command import BEGUN, Handed
 from mlagentbench.environment.sandbox.pipes import Drain, Feed, Stdin
 
 _STATUS_BYTES = 4096
+_STARTS_WITHIN = 60.0
 _PIPES_CLOSE_WITHIN = 2.0
 
 
@@ -29,35 +32,40 @@ class Process:
 
     def __init__(
         self,
-        arguments: Callable[[int], Sequence[str]],
+        arguments: Callable[[Handed], Sequence[str]],
         *,
         stdin: Stdin,
         keep: int,
         seccomp: int,
     ) -> None:
-        """Start what `arguments` says when given the number of the status pipe.
+        """Start what `arguments` says when told what bubblewrap is handed.
 
-        A socket given as `stdin` is closed here; only the command holds it then.
+        It waits before the command until `release`. A socket given as `stdin` is closed
+        here; only the command holds it then.
         """
         status, status_inside = os.pipe()
-        self.started = time.monotonic()
+        gate_inside, self._gate = os.pipe()
+        handed = Handed(seccomp=seccomp, status=status_inside, gate=gate_inside)
+        self._started = time.monotonic()
         try:
             self._popen = subprocess.Popen(
-                arguments(status_inside),
+                arguments(handed),
                 stdin=_source(stdin),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 cwd="/",
                 env={},
-                pass_fds=(seccomp, status_inside),
+                pass_fds=handed,
                 start_new_session=True,
             )
         except BaseException:
             os.close(status)
+            os.close(self._gate)
             raise
         finally:
             os.close(status_inside)
+            os.close(gate_inside)
             if isinstance(stdin, socket):
                 stdin.close()
         self._watch(status, stdin, keep)
@@ -66,8 +74,9 @@ class Process:
         loop = asyncio.get_running_loop()
         popen = self._popen
         self.stdout = Drain(_taken_over(popen.stdout), keep)
-        self.stderr = Drain(_taken_over(popen.stderr), keep)
-        self._status = Drain(status, _STATUS_BYTES)
+        self._stderr = Drain(_taken_over(popen.stderr), keep + len(BEGUN), mark=BEGUN)
+        self._status = Drain(status, _STATUS_BYTES, mark=b"\n")
+        self._gate_is_shut = True
         self._feed: Feed | None = None
         if isinstance(stdin, bytes):
             self._feed = Feed(_taken_over(popen.stdin), stdin)
@@ -81,6 +90,31 @@ class Process:
         if not self.ended.done():
             self.ended.get_loop().remove_reader(self._outer)
             self.ended.set_result(None)
+
+    async def init(self) -> int | None:
+        """Return the first process inside; None where bubblewrap failed before."""
+        if not (await asyncio.wait({self._status.marked}, timeout=_STARTS_WITHIN))[0]:
+            raise SandboxError("bubblewrap does not start; see what loads the machine")
+        return self._reported("child-pid")
+
+    def release(self) -> None:
+        """Let bubblewrap go on to the command."""
+        if self._gate_is_shut:
+            self._gate_is_shut = False
+            with contextlib.suppress(BrokenPipeError):
+                os.write(self._gate, b"\n")
+            os.close(self._gate)
+
+    @property
+    def stderr(self) -> bytes:
+        """What was kept of standard error, without our own mark."""
+        ours, _, theirs = self._stderr.kept.contents().partition(BEGUN)
+        return ours + theirs
+
+    @property
+    def truncated(self) -> bool:
+        """Whether some output was dropped."""
+        return self.stdout.kept.truncated or self._stderr.kept.truncated
 
     @property
     def pid(self) -> int:
@@ -101,9 +135,10 @@ class Process:
 
     async def drained(self) -> None:
         """Wait for all output; the clock stops when the last of it has arrived."""
-        pipes = [self.stdout.ended, self.stderr.ended, self._status.ended]
+        pipes = [self.stdout.ended, self._stderr.ended, self._status.ended]
         await asyncio.wait(pipes, timeout=_PIPES_CLOSE_WITHIN)
-        self.seconds = time.monotonic() - self.started
+        begun = self._stderr.marked.result() if self._stderr.marked.done() else None
+        self.seconds = time.monotonic() - (begun or self._started)
 
     def kill(self) -> None:
         """End everything in the namespace at once."""
@@ -139,7 +174,10 @@ class Process:
     def close(self) -> None:
         """Let go of every descriptor; what was kept stays readable."""
         self._end()
-        for pipe in (self.stdout, self.stderr, self._status, self._feed):
+        if self._gate_is_shut:
+            self._gate_is_shut = False
+            os.close(self._gate)
+        for pipe in (self.stdout, self._stderr, self._status, self._feed):
             if pipe is not None:
                 pipe.close()
         for pidfd in (self._outer, self._init):

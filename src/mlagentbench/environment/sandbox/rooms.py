@@ -18,6 +18,7 @@ from mlagentbench.core.errors import SandboxError
 from mlagentbench.environment.sandbox.cgroups import remove_cgroups
 from mlagentbench.environment.sandbox.seccomp import seccomp_filter
 from mlagentbench.environment.sandbox.syscalls import machine
+from mlagentbench.environment.sandbox.tree import kill_launchers
 
 _LOCK = "lock"
 _CGROUPS = "cgroups"
@@ -104,6 +105,7 @@ def sweep(rooms: Path) -> None:
     for folder in _deserted(rooms):
         # What cannot be removed now is tried again by the next sweep.
         with contextlib.suppress(SandboxError):
+            kill_launchers(folder)
             _remove(folder)
 
 

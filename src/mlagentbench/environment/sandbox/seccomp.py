@@ -12,6 +12,7 @@ from mlagentbench.environment.sandbox.syscalls import (
     ARCHITECTURES,
     CLONE,
     CLONE3,
+    FALLOCATE,
     REFUSED,
     SOCKET,
     SOCKETPAIR,
@@ -45,6 +46,8 @@ def seccomp_filter(architecture: str) -> bytes:
     program = [
         *_only_native(architecture),
         *_refuse_all(architecture),
+        # Told that it is not supported, the C library writes instead.
+        *_when(_number(FALLOCATE, architecture), [_refuse(errno.EOPNOTSUPP)]),
         *_when(_number(CLONE3, architecture), [_refuse(errno.ENOSYS)]),
         *_when(_number(CLONE, architecture), _without_bits(_NEW_NAMESPACE)),
         *_when(

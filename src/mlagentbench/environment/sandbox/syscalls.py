@@ -70,6 +70,8 @@ REFUSED = {
     "sched_setaffinity": Numbers(203, 122),
 }
 
+FALLOCATE = Numbers(285, 47)
+"""Takes any amount of disk at once, faster than a watchdog can look."""
 CLONE = Numbers(56, 220)
 CLONE3 = Numbers(435, 435)
 UNSHARE = Numbers(272, 97)

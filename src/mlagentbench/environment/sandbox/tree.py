@@ -1,8 +1,9 @@
-"""The processes of a sandbox, where no control group counts them for us."""
+"""The processes of a sandbox, found without the help of a control group."""
 
 import contextlib
 import os
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,6 +42,32 @@ def unlinked_files(tree: list[int], device: int) -> int:
         if status.st_nlink == 0 and status.st_dev == device
     }
     return sum(found.values())
+
+
+def kill_launchers(room: Path) -> None:
+    """Kill the bubblewraps of a room whose owner is dead.
+
+    One that lost its owner in the instant of forking waits for it forever. It has run
+    nothing, but no other death brings it down.
+    """
+    named = os.fsencode(room) + b"/"
+    for entry in _PROC.iterdir():
+        if not entry.name.isdigit() or not _launches(entry, named):
+            continue
+        with contextlib.suppress(ProcessLookupError):
+            pidfd = os.pidfd_open(int(entry.name))
+            # Looked at again, now that the number cannot pass to another process.
+            if _launches(entry, named):
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+            os.close(pidfd)
+
+
+def _launches(process: Path, named: bytes) -> bool:
+    with contextlib.suppress(OSError):
+        words = (process / "cmdline").read_bytes().split(b"\0")
+        ours = words[0].endswith((b"/bwrap", b"/taskset"))
+        return ours and any(word.startswith(named) for word in words)
+    return False
 
 
 def _open_files(pid: int) -> Iterator[os.stat_result]:

@@ -28,6 +28,7 @@ class Watchdog:
         self._device = folders[0].stat().st_dev
         self._limit = DiskUse(limits.workspace_mb * 2**20, FILES_AT_MOST)
         self._allowed = self._limit
+        self._overrun = False
 
     async def watch(self, pid: int, out_of_memory: Callable[[], bool]) -> Killed:
         """Return which limit was passed by what runs below `pid`, once one was."""
@@ -46,8 +47,17 @@ class Watchdog:
         nameless = unlinked_files(process_tree(pid), self._device)
         return use.plus(DiskUse(nameless, 0)).over(self._allowed)
 
+    @property
+    def may_write(self) -> bool:
+        """Whether there is room; after an overrun only until enough was removed."""
+        if self._overrun and not disk_use(self._folders, self._limit).over(self._limit):
+            self._overrun = False
+            self._allowed = self._limit
+        return not self._overrun
+
     def after_disk_kill(self) -> None:
         """Allow what lies there now, so that the agent can remove some of it."""
+        self._overrun = True
         use = disk_use(self._folders)
         for folder in use.too_deep:
             command = ["/bin/rm", "-rf", "--", str(folder)]

@@ -17,7 +17,7 @@ from mlagentbench.run.grading import inside
 LOADING_SECONDS = 20.0
 """The longest a submission may take to be imported."""
 
-_INSIDE = "/opt/grading/inside.py"
+_INSIDE = str(inside.MOUNTED / "inside.py")
 # Isolated: no variable and no file of the workspace steers the interpreter.
 _COMMAND = ("python", "-I", "-B", _INSIDE)
 _DISK_MB = 512
@@ -47,13 +47,17 @@ class Seat:
             box.close()
 
     def _furnishing(self, solution: Path) -> Furnishing:
-        driver = self.task.folder / self.grading.driver
+        mounted = {
+            "inside.py": Path(inside.__file__),
+            "driver.py": self.task.folder / self.grading.driver,
+            "metric.py": self.task.folder / "metric.py",
+        }
         return Furnishing(
             agent_env=self.agent_env,
             starter=solution,
-            mounts=(
-                Mount(source=Path(inside.__file__), target=_INSIDE),
-                Mount(source=driver, target=inside.DRIVER),
+            mounts=tuple(
+                Mount(source=source, target=str(inside.MOUNTED / name))
+                for name, source in mounted.items()
             ),
         )
 

@@ -30,7 +30,7 @@ class Bench(Protocol):
         ...
 
     def judge(self, task: Task, answers: Path, truth: Path) -> Attempt:
-        """Judge answers in a process of their own.
+        """Judge answers in a process of their own, or submitted code by running it.
 
         The text of a `SubmissionError` becomes the attempt's error; a `GraderError`
         is raised.

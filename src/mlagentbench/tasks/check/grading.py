@@ -10,6 +10,8 @@ from mlagentbench.tasks.check.subject import Subject
 def perfect_answers_are_perfect(subject: Subject) -> Verdict:
     """Judge the truth itself."""
     wanted, found = subject.task.perfect, subject.perfect
+    if found is None:
+        return passed("does not apply: no time is perfect")
     if found.score is None:
         return failed(f"perfect answers are refused: {found.error}")
     if not math.isclose(found.score, wanted, rel_tol=1e-9, abs_tol=1e-9):
@@ -36,6 +38,8 @@ def nothing_beats_perfect(subject: Subject) -> Verdict:
 
 def ignorance_is_no_better_than_the_starter(subject: Subject) -> Verdict:
     """Judge answers that know nothing of the inputs."""
+    if subject.timed:
+        return _wrong_outputs_are_refused(subject)
     starter = subject.measured.starter.mean
     problems = []
     for name, found in subject.weak.items():
@@ -49,6 +53,18 @@ def ignorance_is_no_better_than_the_starter(subject: Subject) -> Verdict:
     if problems:
         return failed(*problems)
     return passed(f"{', '.join(subject.weak)} answers are valid and no better")
+
+
+def _wrong_outputs_are_refused(subject: Subject) -> Verdict:
+    # However fast they are: a time counts only where every output is right.
+    problems = [
+        f"{name} outputs are accepted and score {found.score:.6g}"
+        for name, found in subject.weak.items()
+        if found.score is not None
+    ]
+    if problems:
+        return failed(*problems)
+    return passed(f"refused as wrong: {', '.join(subject.weak)} outputs")
 
 
 def malformed_answers_are_refused(subject: Subject) -> Verdict:
@@ -69,8 +85,11 @@ def malformed_answers_are_refused(subject: Subject) -> Verdict:
 
 def grading_repeats_to_the_byte(subject: Subject) -> Verdict:
     """Judge the same answers again and compare every digit."""
-    first = {"perfect": subject.perfect, **subject.weak}
-    paths = {"perfect": subject.probes.perfect, **subject.probes.weak}
+    if subject.timed:
+        return passed("does not apply: a time is never twice the same")
+    first, paths = dict(subject.weak), dict(subject.probes.weak)
+    if subject.perfect is not None and subject.probes.perfect is not None:
+        first["perfect"], paths["perfect"] = subject.perfect, subject.probes.perfect
     again = {name: subject.judge(path) for name, path in paths.items()}
     problems = [
         f"{name} answers scored {first[name].score!r}, then {again[name].score!r}"

@@ -3,7 +3,8 @@
 They are derived from the truth of tasks whose answers are a CSV file: the first
 column names the row, the others are the answers, and the truth itself is a perfect
 submission. A task of another kind has a `probes.py` with a function
-`probes(truth: Path, folder: Path) -> Probes` that writes its own.
+`probes(truth: Path, folder: Path) -> Probes` that writes its own; where submitted code
+is run, each of them is a folder with the files of a submission.
 """
 
 import csv
@@ -20,7 +21,8 @@ Row = list[str]
 class Probes(Record):
     """Files, or folders of files, that are judged as if an agent had left them."""
 
-    perfect: Path
+    perfect: Path | None = None
+    """None where a task is timed: no time is perfect."""
     weak: dict[str, Path]
     """Valid answers that know nothing of the inputs, by what they are."""
     malformed: dict[str, Path]

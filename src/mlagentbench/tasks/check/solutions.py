@@ -62,7 +62,7 @@ def direction_is_right(subject: Subject) -> Verdict:
     starter = subject.measured.starter.mean
     known_better = {
         "the reference": subject.reference.score,
-        "a perfect answer": subject.perfect.score,
+        "a perfect answer": subject.perfect.score if subject.perfect else None,
     }
     problems = [
         f"{name} scores {score:.6g}, worse than the starter's {starter:.6g}"

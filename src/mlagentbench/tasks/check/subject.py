@@ -50,10 +50,16 @@ class Subject:
         make = load_function(self.task, "probes") or csv_probes
         return Probes.model_validate(make(self.truth, folder))
 
+    @property
+    def timed(self) -> bool:
+        """Whether the score is a time, which is never twice the same."""
+        return self.task.grading is not None and self.task.grading.timed
+
     @cached_property
-    def perfect(self) -> Attempt:
-        """The truth itself, judged."""
-        return self.judge(self.probes.perfect)
+    def perfect(self) -> Attempt | None:
+        """The truth itself, judged; None where nothing is perfect."""
+        path = self.probes.perfect
+        return None if path is None else self.judge(path)
 
     @cached_property
     def weak(self) -> dict[str, Attempt]:

@@ -6,11 +6,12 @@ takes on the visible inputs:
     python evaluate.py
 """
 
+import math
 import statistics
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,19 +43,33 @@ def is_right(output: Array, expected: Array) -> bool:
     return bool(np.abs(output - expected).max() <= TOLERANCE * np.abs(expected).max())
 
 
-def read_cases(path: Path) -> list[Case]:
-    """Read the calls that one input file asks for."""
-    with np.load(path) as file:
-        return [
-            Case(
-                file[f"images{number}"],
-                file[f"kernels{number}"],
-                file[f"bias{number}"],
-                int(file[f"stride{number}"]),
-                int(file[f"pad{number}"]),
-            )
-            for number in range(len(file.files) // len(Case._fields))
-        ]
+def pack(arrays: Iterable[NDArray[Any]]) -> bytes:
+    """Write arrays one after another, each behind a line with its type and shape."""
+    parts: list[bytes] = []
+    for array in arrays:
+        shape = ",".join(map(str, array.shape))
+        parts += [f"{array.dtype.str} {shape}\n".encode(), array.tobytes()]
+    return b"".join(parts)
+
+
+def unpack_cases(contents: bytes) -> Iterator[Case]:
+    """Read the calls that an input file asks for: four arrays each."""
+    arrays = _unpack(contents)
+    for images in arrays:
+        kernels, bias, steps = next(arrays), next(arrays), next(arrays)
+        yield Case(images, kernels, bias, int(steps[0]), int(steps[1]))
+
+
+def _unpack(contents: bytes) -> Iterator[Array]:
+    place = 0
+    while place < len(contents):
+        end = contents.index(b"\n", place)
+        kind, shape = contents[place:end].decode().split(" ")
+        lengths = [int(length) for length in shape.split(",")]
+        array = np.frombuffer(contents, kind, math.prod(lengths), end + 1)
+        # A copy, because behind a line of text numbers are not aligned.
+        yield array.reshape(lengths).copy()
+        place = end + 1 + array.nbytes
 
 
 def read_expected(path: Path, name: str) -> Iterator[Array]:
@@ -72,7 +87,7 @@ def main() -> None:
     seconds = 0.0
     for path in sorted(Path("data/inputs").iterdir()):
         outputs = []
-        for case in read_cases(path):
+        for case in unpack_cases(path.read_bytes()):
             began = time.perf_counter()
             outputs.append(forward(*case))
             seconds += time.perf_counter() - began

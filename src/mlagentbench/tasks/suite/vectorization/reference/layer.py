@@ -1,7 +1,7 @@
-"""A convolution layer in NumPy: the forward pass as one matrix product per image.
+"""A convolution layer in NumPy: the forward pass as one matrix product per row.
 
-All windows of an image are seen through strides, laid out as rows of a matrix, and
-multiplied with all kernels at once.
+The windows of a row of outputs are seen through strides, copied into the rows of a
+matrix that stays in the processor's cache, and multiplied with all kernels at once.
 """
 
 import numpy as np
@@ -18,14 +18,16 @@ def forward(images, kernels, bias, stride, pad):
 
     flat_kernels = kernels.reshape(filters, -1).T
     output = np.empty((batch, rows, columns, filters))
+    windows = np.empty((columns, size, size, channels))
+    flat_windows = windows.reshape(columns, -1)
     for image in range(batch):
-        windows = as_strided(
-            padded[image],
-            (rows, columns, size, size, channels),
-            (down * stride, right * stride, down, right, deep),
-            writeable=False,
-        )
-        flat_windows = windows.reshape(rows * columns, -1)
-        np.matmul(flat_windows, flat_kernels, out=output[image].reshape(-1, filters))
+        for row in range(rows):
+            windows[:] = as_strided(
+                padded[image, row * stride :],
+                windows.shape,
+                (right * stride, down, right, deep),
+                writeable=False,
+            )
+            np.matmul(flat_windows, flat_kernels, out=output[image, row])
     output += bias
     return output

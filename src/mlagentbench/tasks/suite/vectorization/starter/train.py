@@ -3,13 +3,13 @@
 import time
 from pathlib import Path
 
-from evaluate import read_cases
+from evaluate import unpack_cases
 from layer import forward
 
 
 def main():
     for path in sorted(Path("data/inputs").iterdir()):
-        cases = read_cases(path)
+        cases = list(unpack_cases(path.read_bytes()))
         began = time.perf_counter()
         for case in cases:
             forward(*case)

@@ -1,0 +1,99 @@
+"""The store of one experiment's snapshots, as runs and commands use it."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from mlagentbench.environment.snapshots import auditing, restoring
+from mlagentbench.environment.snapshots.auditing import Pruned
+from mlagentbench.environment.snapshots.cache import StatCache
+from mlagentbench.environment.snapshots.folder import FolderSource
+from mlagentbench.environment.snapshots.found import Source
+from mlagentbench.environment.snapshots.holds import Holds
+from mlagentbench.environment.snapshots.limits import SnapshotLimits
+from mlagentbench.environment.snapshots.manifest import Manifest, Manifests
+from mlagentbench.environment.snapshots.objects import Objects
+from mlagentbench.environment.snapshots.place import Place, recording
+from mlagentbench.environment.snapshots.restoring import Restored
+from mlagentbench.environment.snapshots.retention import Retention
+from mlagentbench.environment.snapshots.taking import Taken, Taking
+
+__all__ = [
+    "Pruned",
+    "Restored",
+    "SnapshotLimits",
+    "SnapshotStore",
+    "StatCache",
+    "Taken",
+]
+
+
+class SnapshotStore:
+    """Snapshots in one folder; any number of processes may use it at once."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        run: str = "",
+        limits: SnapshotLimits = SnapshotLimits(),  # noqa: B008  # it is frozen
+    ) -> None:
+        """Use `folder`, for a run whose name tells it from others in there."""
+        self._place = Place(folder)
+        self._run = run
+        self._limits = limits
+
+    def take(self, source: Path | Source, *, previous: StatCache) -> Taken:
+        """Store a workspace: a folder of this machine, or what `from_sandbox` gives.
+
+        `previous` is what the last call for this workspace saw, and is brought up to
+        date. Raises `RecordError` where the store cannot be written.
+        """
+        workspace = FolderSource(source) if isinstance(source, Path) else source
+        with recording(self._place.folder), self._place.shared() as epoch:
+            taking = Taking(Objects(self._place), previous, epoch)
+            manifest, taken = taking.run(workspace, self._limits)
+            holds = Holds(self._place.holds, self._run)
+            for entry in manifest.entries:
+                if entry.sha256 is not None and entry.is_large:
+                    holds.add(entry.sha256)
+            Manifests(self._place.manifests).write(manifest, taken.id)
+        return taken
+
+    def retain(
+        self, ids_in_order: Sequence[str], best: str | None, submission: tuple[str, ...]
+    ) -> None:
+        """Drop the large files of all snapshots of this run but the best and the last.
+
+        Files of the `submission` are never dropped, nor what other runs need.
+        """
+        with recording(self._place.folder):
+            Retention(self._place, self._run, submission).apply(ids_in_order, best)
+
+    def restore(self, id: str, into: Path) -> Restored:
+        """Make a folder what it was when a snapshot was taken, and say what is missing.
+
+        What is mounted read-only in it is not touched. Raises `RecordError` where
+        contents were damaged, after all the others are back.
+        """
+        with recording(into), self._place.shared():
+            manifest = Manifests(self._place.manifests).read(id)
+            return restoring.restore(Objects(self._place), manifest, into)
+
+    def manifest(self, id: str) -> Manifest:
+        """Return what a snapshot says."""
+        with recording(self._place.folder):
+            return Manifests(self._place.manifests).read(id)
+
+    def verify(self) -> list[str]:
+        """Hash every object; name what is corrupt or missing, and who needs it."""
+        with recording(self._place.folder), self._place.shared():
+            return auditing.verify(self._place)
+
+    def prune(self, needed: Iterable[str]) -> Pruned:
+        """Remove all snapshots and objects but those the `needed` ones consist of.
+
+        `needed` is gone through while nobody can add, so that an iterator over traces
+        misses nothing a run has written down by then.
+        """
+        with recording(self._place.folder), self._place.alone():
+            return auditing.prune(self._place, needed)

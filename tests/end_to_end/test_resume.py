@@ -1,0 +1,193 @@
+"""Nothing is lost: a run that was killed goes on and ends as if nothing had been."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.errors import UsageError
+from mlagentbench.run.experiment import Experiment
+from mlagentbench.run.forking import fork
+from mlagentbench.run.pipeline import resume, run
+from mlagentbench.run.plan import BudgetOverride, Plan
+from mlagentbench.run.prompting import prompts_of
+from mlagentbench.run.tracefile import read_trace
+
+MLAB = Path(sys.executable).with_name("mlab")
+HERE = str(Path(__file__).parent)
+AGENTS = {
+    "tuner": {"agent": "tuner", "budget": BudgetOverride(steps=12)},
+    "thinker": {"agent": "thinker:thinker", "model": "scripted/thinker:script"},
+}
+
+
+def plan_for(kind, out, name="exp"):
+    return Plan(tasks=("house-price",), out=out, name=name, **AGENTS[kind])
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory, cache):
+    """Each agent's run as it is when nothing happens to it."""
+    out = tmp_path_factory.mktemp("undisturbed")
+    return {kind: run(plan_for(kind, out, kind), cache=cache) for kind in AGENTS}
+
+
+def story(experiment):
+    """What a run did and what came of it, without times."""
+    (run_id,) = experiment.runs()
+    steps = read_trace(experiment.trace(run_id), str(run_id)).steps
+    told = [
+        (s.step, s.action, s.input, s.observation, s.validation, s.snapshot, s.calls)
+        for s in steps
+    ]
+    (submission,) = experiment.submission(run_id).iterdir()
+    (card,) = experiment.scorecards()[0]
+    return told, submission.read_bytes(), card.score, card.ending
+
+
+def start(kind, out, cache):
+    words = ["--max-steps", "12"] if kind == "tuner" else []
+    options = AGENTS[kind]
+    if "model" in options:
+        words += ["--model", options["model"]]
+    return subprocess.Popen(
+        [MLAB, "run", "house-price", "--agent", options["agent"], *words,
+         "--out", str(out)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"MLAB_CACHE": str(cache), "PYTHONPATH": HERE},
+    )  # fmt: skip
+
+
+def kill_at_step(process, step):
+    for line in process.stderr:
+        if f"step {step}/" in line:
+            break
+
+
+@pytest.mark.parametrize("kind", AGENTS)
+def test_a_killed_run_ends_as_the_undisturbed_one(kind, tmp_path, cache, undisturbed):
+    chance = random.Random(kind)
+    for number in range(2):
+        out = tmp_path / str(number)
+        process = start(kind, out, cache)
+        kill_at_step(process, chance.randint(1, 8))
+        time.sleep(chance.random() * 2)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        (folder,) = out.iterdir()
+        experiment = Experiment(folder)
+        resume(experiment, cache=cache)
+        assert story(experiment) == story(undisturbed[kind])
+        (card,) = experiment.scorecards()[0]
+        assert card.resumed <= 1
+
+
+def copy_cut(source, target, lines, extra=b""):
+    """Copy an experiment as a kill would leave it after some lines of its trace."""
+    shutil.copytree(source.folder, target)
+    shutil.rmtree(target / "submissions", ignore_errors=True)
+    (target / "scorecards.jsonl").unlink(missing_ok=True)
+    (trace,) = (target / "trace").iterdir()
+    whole = trace.read_bytes().splitlines(keepends=True)
+    trace.write_bytes(b"".join(whole[:lines]) + extra)
+    return Experiment(target), len(whole)
+
+
+@pytest.mark.parametrize("kind", AGENTS)
+def test_every_boundary_of_the_trace_can_be_resumed_from(
+    kind, tmp_path, cache, undisturbed
+):
+    source = undisturbed[kind]
+    (run_id,) = source.runs()
+    count = len(source.trace(run_id).read_bytes().splitlines())
+    chosen = {1, count // 2, count - 2, count - 1, count}
+    for lines in sorted(chosen):
+        torn = b'{"kind": "step", "v": 1, "run"' if lines % 2 else b""
+        experiment, _ = copy_cut(source, tmp_path / str(lines), lines, torn)
+        resume(experiment, cache=cache)
+        assert story(experiment) == story(source), lines
+
+
+def test_a_finished_experiment_needs_nothing_and_is_not_touched(undisturbed, cache):
+    experiment = undisturbed["tuner"]
+    before = {path: path.read_bytes() for path in experiment.folder.rglob("*.jsonl")}
+    assert resume(experiment, cache=cache) == []
+    assert before == {path: path.read_bytes() for path in before}
+    said = subprocess.run(
+        [MLAB, "resume", experiment.folder], capture_output=True, text=True, check=False
+    )
+    assert said.returncode == 0
+    assert "nothing to resume" in said.stdout
+
+
+def test_an_agent_that_is_not_deterministic_is_caught_and_named(tmp_path, cache):
+    plan = Plan(
+        tasks=("house-price",), agent="thinker:forgetful", out=tmp_path, name="exp"
+    )
+    source = run(plan, cache=cache)
+    experiment, _ = copy_cut(source, tmp_path / "cut", 2)
+    resume(experiment, cache=cache)
+    card = experiment.scorecards()[0][-1]
+    assert card.ending is Ending.BROKEN
+    assert "agent not deterministic: step 2 was Write File" in card.reason
+
+
+def test_a_fork_has_the_same_history_and_workspace_up_to_its_step(
+    tmp_path, cache, undisturbed
+):
+    source = undisturbed["tuner"]
+    (run_id,) = source.runs()
+    target = Experiment(tmp_path / "forked")
+    fork(source, run_id, 6, target)
+    resume(target, cache=cache)
+    old = read_trace(source.trace(run_id), str(run_id)).steps
+    new = read_trace(target.trace(run_id), str(run_id)).steps
+    assert new[:6] == old[:6]
+    assert story(target)[1:3] == story(source)[1:3]
+    with pytest.raises(UsageError, match="steps 1 to"):
+        fork(source, run_id, 99, Experiment(tmp_path / "other"))
+
+
+def test_two_processes_cannot_work_on_one_experiment(tmp_path, cache, undisturbed):
+    experiment, _ = copy_cut(undisturbed["tuner"], tmp_path / "cut", 3)
+    with experiment.held():
+        said = subprocess.run(
+            [MLAB, "resume", experiment.folder],
+            capture_output=True, text=True, check=False,
+            env=os.environ | {"MLAB_CACHE": str(cache)},
+        )  # fmt: skip
+    assert said.returncode == 2
+    assert "another mlab is at work" in said.stderr
+
+
+def test_the_prompt_of_a_step_is_what_the_model_saw(undisturbed):
+    experiment = undisturbed["thinker"]
+    (run_id,) = experiment.runs()
+    (prompt,) = prompts_of(experiment, run_id, 3)
+    assert [message.role for message in prompt.messages] == [
+        "system", "user", "assistant", "user", "assistant", "user",
+    ]  # fmt: skip
+    assert "TREES = 30" in prompt.messages[3].text
+    assert "was written" in prompt.messages[5].text
+
+
+def test_tokens_are_counted_from_the_recorded_replies(undisturbed):
+    (card,) = undisturbed["thinker"].scorecards()[0]
+    assert card.tokens["input"] == sum(100 * (turn + 1) for turn in range(card.steps))
+    assert card.success
+
+
+def test_a_token_budget_ends_the_run(tmp_path, cache):
+    plan = plan_for("thinker", tmp_path).model_copy(
+        update={"budget": BudgetOverride(tokens=250)}
+    )
+    (card,) = run(plan, cache=cache).scorecards()[0]
+    assert card.ending is Ending.OUT_OF_TOKENS
+    assert card.steps == 2

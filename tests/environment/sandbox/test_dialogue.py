@@ -1,0 +1,139 @@
+"""A dialogue with code that keeps the rules, and with code that does not."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from mlagentbench.core.limits import Limits
+from mlagentbench.environment.sandbox.dialogue import (
+    Answer,
+    NoAnswer,
+    Patience,
+    converse,
+)
+
+pytestmark = pytest.mark.anyio
+
+HONEST = """
+import os, sys, time
+channel = open(0, "r+b", buffering=0)
+def ready(): channel.write(b"ready\\n")
+def asked():
+    parts = []
+    while part := channel.read(1 << 20): parts.append(part)
+    return b"".join(parts)
+def answer(data): channel.write(len(data).to_bytes(8, "big")); channel.write(data)
+"""
+
+
+@pytest.fixture
+def talk(make_box):
+    """Run a script that was given the honest helpers, and hear its answer."""
+
+    async def go(script, *, question=b"2", ready=5.0, answer=2.0, limits=None):
+        box = make_box(limits)
+        patience = Patience(
+            ready_seconds=ready, answer_seconds=answer, answer_bytes=2**20
+        )
+        command = ["python", "-I", "-c", HONEST + script]
+        return await converse(box, command, question, patience)
+
+    return go
+
+
+async def test_an_answer_comes_back_whole_and_timed_from_the_question_on(talk):
+    question = b"q" * 3_000_000
+    heard = await talk(
+        "time.sleep(0.5); ready(); q = asked(); answer(str(len(q)).encode())",
+        question=question,
+    )
+    assert isinstance(heard, Answer)
+    assert heard.contents == b"3000000"
+    assert heard.seconds < 0.5
+
+
+async def test_what_is_printed_is_no_part_of_the_dialogue(talk):
+    heard = await talk(
+        "print('noise'); ready(); print('more'); q = asked(); print(q); answer(b'x')"
+    )
+    assert heard.contents == b"x"
+
+
+async def test_time_that_the_code_sleeps_is_on_the_clock(talk):
+    heard = await talk("ready(); asked(); time.sleep(0.6); answer(b'')")
+    assert 0.6 <= heard.seconds < 2
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("time.sleep(99)", "not ready after 1 s"),
+        ("channel.write(b'reader')", "did not say that it was ready"),
+        ("channel.write(b'ready\\n' + bytes(9)); asked()", "before it was asked"),
+        ("ready(); time.sleep(99)", "did not answer within 2 s"),
+        ("ready(); asked(); channel.write(bytes(4)); time.sleep(99)", "did not answer"),
+        ("ready(); asked(); channel.write(b'\\xff' * 8)", "longer than 1048576 bytes"),
+        ("ready(); asked(); answer(bytes(2**20 + 1))", "longer than 1048576 bytes"),
+        ("ready(); asked(); channel.write((9).to_bytes(8, 'big'))", "exit code 0"),
+        ("raise RuntimeError('my fault')", "exit code 1: RuntimeError: my fault"),
+        ("ready(); asked(); os._exit(7)", "exit code 7"),
+        (
+            "import socket; socket.socket(fileno=0).shutdown(2); time.sleep(99)",
+            "hung up without an answer",
+        ),
+        ("os.kill(os.getpid(), 9)", "exit code 137"),
+    ],
+)
+async def test_whoever_breaks_the_rules_gets_a_reason_instead_of_time(
+    talk, script, reason
+):
+    began = time.monotonic()
+    heard = await talk(script, ready=1.0 if "sleep" in script else 5.0)
+    assert isinstance(heard, NoAnswer)
+    assert reason in heard.reason
+    assert time.monotonic() - began < 10
+
+
+async def test_the_last_words_are_short_and_printable(talk):
+    heard = await talk(r"sys.stderr.write('\x1b[31m' + 'x' * 5000); sys.exit(1)")
+    assert heard.reason.isprintable()
+    assert len(heard.reason) < 300
+
+
+async def test_memory_beyond_the_limit_is_named_as_the_reason(talk):
+    heard = await talk(
+        "ready(); asked(); hog = bytearray(400 << 20); answer(hog[:1])",
+        limits=Limits(memory_mb=200),
+        answer=10.0,
+    )
+    assert heard == NoAnswer(reason="it took more memory than it may")
+
+
+async def test_a_flood_of_an_answer_is_not_taken_in(talk):
+    heard = await talk(
+        "ready(); asked(); channel.write((2**62).to_bytes(8, 'big'))\n"
+        "while True: channel.write(bytes(1 << 20))"
+    )
+    assert "longer than" in heard.reason
+
+
+async def test_nothing_of_it_is_left_when_the_answer_is_there(talk, tmp_path):
+    script = (
+        "import subprocess\n"
+        "subprocess.Popen(['sleep', '987654'], start_new_session=True)\n"
+        "ready(); asked(); answer(b'done'); time.sleep(99)"
+    )
+    heard = await talk(script)
+    assert heard.contents == b"done"
+    assert not _running(b"987654")
+
+
+def _running(word):
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found += [entry] if word in entry.read_bytes() else []
+        except OSError:
+            continue
+    return found

@@ -1,0 +1,52 @@
+"""Try every attack, or those named: `python -m tests.redteam [NAME ...]`."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from tests.redteam.attack import Attack
+from tests.redteam.stage import Stage, open_stage
+from tests.redteam.suite import tried
+from tests.redteam.table import attacks_here
+
+from mlagentbench.run.places import default_cache
+
+
+def main() -> int:
+    """Print one line per attack; return 1 if any succeeded or was not shown live."""
+    asked = _arguments()
+    attacks = [a for a in attacks_here() if not asked.names or a.name in asked.names]
+    with open_stage(asked.cache, asked.agent_env) as stage:
+        failures = sum(not _shown(stage, attack) for attack in attacks)
+        left = stage.leftovers()
+    _say(f"{len(attacks)} attacks, {failures} of them not as they must be; {left}")
+    return 1 if failures or left.any or not attacks else 0
+
+
+def _shown(stage: Stage, attack: Attack) -> bool:
+    verdict = tried(stage, attack)
+    _say(f"{verdict} ({verdict.seconds:.1f} s)")
+    return verdict.ok
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.redteam", description=__doc__
+    )
+    parser.add_argument("names", nargs="*", help="attacks to try; all when absent")
+    parser.add_argument("--cache", type=Path, default=default_cache())
+    parser.add_argument("--agent-env", type=Path, help="instead of the cache's own")
+    return parser.parse_args()
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    began = time.monotonic()
+    code = main()
+    _say(f"took {time.monotonic() - began:.0f} s")
+    sys.exit(code)

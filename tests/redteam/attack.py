@@ -1,0 +1,71 @@
+"""What an attack is: a script, what it goes for, and what must come of it."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from pydantic import Field
+
+from mlagentbench.core.record import Record
+
+ATTACKS = Path(__file__).parent / "attacks"
+
+
+class BrokenAttackError(Exception):
+    """An attack gave no evidence, so nothing is known about the protection."""
+
+
+class HarnessFaultError(Exception):
+    """An action failed in a way that would be counted as the harness's own fault."""
+
+
+class Observed(Record):
+    """What an agent gets to see of one action."""
+
+    ok: bool
+    text: str
+    given: dict[str, str]
+
+
+class Seen(Record):
+    """What came of an attack, on either side."""
+
+    succeeded: bool
+    evidence: str
+
+
+class Attack(Record):
+    """One row of the table."""
+
+    name: str
+    """The script is `attacks/NAME.py`."""
+    goes_for: str
+    must: str
+    """The outcome it must have in the sandbox."""
+    play: Callable[..., Awaitable[Seen]]
+    """Given a scene, carries it out through real actions, and judges."""
+    live: Callable[..., Awaitable[Seen]]
+    """Given stage and attack, carries it out without the protection: must succeed."""
+    limits: dict[str, int] = Field(default_factory=dict)
+    """Limits tighter than a run's own, so that the attack can be small."""
+    seconds: float = 60
+    """The longest its execution may take."""
+    files: int | None = None
+    """How many files the watchdog allows, where its own number takes too long."""
+    needs_root: bool = False
+    """Without the protection, only root could do it; others the kernel stops."""
+    machine: str | None = None
+    """The architecture it is written for, where it is for one only."""
+
+    @property
+    def script(self) -> str:
+        """The script's text."""
+        return (ATTACKS / f"{self.name}.py").read_text(encoding="utf-8")
+
+
+def evidence_in(text: str) -> Seen:
+    """Return the one line of evidence in what a script printed."""
+    for line in text.splitlines():
+        verdict, colon, words = line.partition(": ")
+        if colon and verdict in ("SUCCEEDED", "FAILED"):
+            return Seen(succeeded=verdict == "SUCCEEDED", evidence=words)
+    raise BrokenAttackError(f"no evidence: {text[-500:]}")

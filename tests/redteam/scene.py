@@ -1,0 +1,106 @@
+"""One attack in a real sandbox, carried out through the actions an agent has."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+from tests.redteam.attack import ATTACKS, Attack, HarnessFaultError, Observed, Seen
+from tests.redteam.baits import hints_text
+from tests.redteam.stage import Stage
+
+from mlagentbench.core.errors import ActionError
+from mlagentbench.core.limits import Limits
+from mlagentbench.environment.actions import ACTIONS
+from mlagentbench.environment.room import Room
+from mlagentbench.environment.sandbox import watchdog
+from mlagentbench.environment.sandbox.provider import BwrapConfig, BwrapSandbox
+from mlagentbench.environment.shorten import shortened
+from mlagentbench.run.submission import refusal
+
+HELPER = "evidence.py"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a play has to work with."""
+
+    stage: Stage
+    attack: Attack
+    room: Room
+    sandbox: BwrapSandbox
+
+    @property
+    def workspace(self) -> Path:
+        """The workspace as it lies on the host."""
+        return self.sandbox.box.workspace
+
+    async def act(self, name: str, **given: str) -> Observed:
+        """Take one action; anything but a refusal or an observation is our fault."""
+        try:
+            text = await ACTIONS[name].perform(self.room, given)
+        except ActionError as refused:
+            return Observed(ok=False, text=shortened(str(refused)), given=given)
+        except Exception as error:
+            raise HarnessFaultError(f"{name}: {error!r}") from error
+        return Observed(ok=True, text=shortened(text), given=given)
+
+    async def run(self) -> Observed:
+        """Write the attack's script and what it needs, and execute it."""
+        helper = (ATTACKS.parent / HELPER).read_text(encoding="utf-8")
+        await self.act("Write File", file_name=HELPER, content=helper)
+        hints = hints_text(self.stage.hints)
+        await self.act("Write File", file_name="hints.json", content=hints)
+        name = f"{self.attack.name}.py"
+        await self.act("Write File", file_name=name, content=self.attack.script)
+        return await self.act("Execute Script", script_name=name)
+
+
+async def perform(stage: Stage, attack: Attack, *, loosened: bool = False) -> Seen:
+    """Carry out an attack; `loosened` leaves the limits that a run has."""
+    config = stage.order.sandbox_config(seed=1)
+    if not loosened:
+        config = _with_limits(config, attack.limits)
+    with _files_at_most(None if loosened else attack.files):
+        opened = await BwrapSandbox.sample_init(attack.name, config, {})
+    sandbox = opened["default"].as_type(BwrapSandbox)
+    stage.rooms_seen.add(sandbox.box.workspace.parent.name)
+    before = stage.digest()
+    try:
+        seen = await attack.play(
+            Scene(stage, attack, _room(stage, attack, sandbox), sandbox)
+        )
+    except HarnessFaultError as fault:
+        seen = Seen(succeeded=True, evidence=f"the run would be broken: {fault}")
+    finally:
+        await BwrapSandbox.sample_cleanup(
+            attack.name, config, opened, interrupted=False
+        )
+    if stage.digest() != before:
+        return Seen(succeeded=True, evidence="data, labels or metric were changed")
+    return seen
+
+
+def _room(stage: Stage, attack: Attack, sandbox: BwrapSandbox) -> Room:
+    order = stage.order
+
+    async def check_submission() -> str | None:
+        return await refusal(order.task, order.prepared, sandbox)
+
+    return Room(
+        task=order.task,
+        sandbox=sandbox,
+        check_submission=check_submission,
+        seconds_left=lambda: attack.seconds,
+        step=lambda: 1,
+    )
+
+
+def _files_at_most(files: int | None) -> AbstractContextManager[object]:
+    allowed = watchdog.FILES_AT_MOST if files is None else files
+    return patch.object(watchdog, "FILES_AT_MOST", allowed)
+
+
+def _with_limits(config: BwrapConfig, tighter: dict[str, int]) -> BwrapConfig:
+    limits = Limits(**(config.limits.model_dump() | tighter))
+    return config.model_copy(update={"limits": limits})

@@ -1,0 +1,133 @@
+"""The same attacks on a harness that is installed or run in another way."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.redteam.ordinary import UID, as_ordinary_user
+from tests.redteam.table import ATTACKS
+
+from mlagentbench.environment.agent_env import find_agent_env
+from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.tasks.prepare import find_prepared
+
+PROJECT = Path(__file__).parents[2]
+VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
+ON_FILES = (
+    "labels_by_path",
+    "labels_by_name",
+    "harness_by_path",
+    "harness_by_name",
+    "harness_by_import",
+    "secrets_by_content",
+)
+QUICK = [
+    name
+    for name, attack in ATTACKS.items()
+    if not attack.needs_root
+    and (
+        name.startswith(("labels_", "harness_", "host_", "network_", "data_"))
+        or name
+        in {
+            "namespaces",
+            "mounts",
+            "vsock",
+            "shared_memory",
+            "other_room",
+            "inherited_descriptors",
+            "foreign_calls",
+            "cores",
+            "fork_bomb",
+            "memory_many",
+            "disk_bytes",
+            "signal_ignorer",
+            "waiting_daemon",
+            "submission_symlink",
+            "paths_out",
+            "slow_death",
+        }
+    )
+]
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Path]:
+    """A folder that is not in /tmp, which a sandbox has for itself."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def test_a_wheel_in_the_interpreter_that_sandboxes_show_is_not_seen(elsewhere, cache):
+    """As after `pip install mlagentbench` without a virtual environment."""
+    python = _own_interpreter(elsewhere / "base")
+    _install_wheel(elsewhere)
+    env = elsewhere / "env"
+    subprocess.run([python, "-m", "venv", "--without-pip", env], check=True)
+    where = ["--cache", cache.absolute(), "--agent-env", env]
+    done = subprocess.run(
+        [python, "-m", "tests.redteam", *where, *ON_FILES],
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=PROJECT,
+    )
+    assert done.returncode == 0, done.stdout
+    installed = elsewhere / "base" / "lib" / VERSION / "site-packages" / "mlagentbench"
+    assert f"unprotected: found {installed}" in done.stdout
+
+
+def _own_interpreter(base: Path) -> Path:
+    library = Path(sys.base_prefix) / "lib" / VERSION
+    unneeded = shutil.ignore_patterns(
+        "site-packages", "test", "config-*", "__pycache__"
+    )
+    shutil.copytree(library, base / "lib" / VERSION, ignore=unneeded)
+    (base / "bin").mkdir()
+    executable = base / "bin" / VERSION
+    shutil.copy(Path(sys._base_executable).resolve(), executable)
+    return executable
+
+
+def _install_wheel(elsewhere: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    wheels = elsewhere / "wheels"
+    build = [*pip, "wheel", "--no-deps", "--wheel-dir", wheels, PROJECT]
+    subprocess.run(build, check=True)
+    packages = elsewhere / "base" / "lib" / VERSION / "site-packages"
+    (wheel,) = wheels.iterdir()
+    subprocess.run(
+        [*pip, "install", "--no-deps", "--target", packages, wheel], check=True
+    )
+    # What it depends on is shared; the editable install is not found this way.
+    shared = Path(pytest.__file__).parents[1]
+    (packages / "shared.pth").write_text(f"{shared}\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the user is ordinary already")
+def test_an_ordinary_user_is_as_safe(elsewhere, cache):
+    agent_env = find_agent_env(cache, "base").path
+    home = elsewhere / "home"
+    _copy_cache(cache, home, agent_env)
+    needs = [Path(sys.base_prefix), Path(sys.prefix), PROJECT, agent_env]
+    command = [sys.executable, "-m", "tests.redteam", "--cache", str(home / "cache")]
+    done = as_ordinary_user([*command, *QUICK], needs=needs, home=home, cwd=PROJECT)
+    assert done.returncode == 0, done.stdout
+
+
+def _copy_cache(cache: Path, home: Path, agent_env: Path) -> None:
+    prepared = find_prepared(load_task("house-price"), cache)
+    shutil.copytree(prepared.folder, home / "cache" / "prepared" / prepared.folder.name)
+    (home / "cache" / "agent-env").mkdir()
+    (home / "cache" / "agent-env" / agent_env.name).symlink_to(agent_env)
+    (home / "tmp").mkdir()
+    for path in (home, *home.rglob("*")):
+        os.chown(path, UID, UID, follow_symlinks=False)

@@ -1,0 +1,26 @@
+"""Every attack of the table: stopped in the sandbox, and alive without it."""
+
+from pathlib import Path
+
+import pytest
+from tests.redteam.attack import ATTACKS as SCRIPTS
+from tests.redteam.suite import tried
+from tests.redteam.table import ATTACKS, attacks_here
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("attack", attacks_here(), ids=lambda attack: attack.name)
+def test_an_attack_is_stopped_and_would_succeed_without_the_protection(stage, attack):
+    verdict = tried(stage, attack)
+    assert not verdict.in_sandbox.succeeded, f"{attack.must}: {verdict}"
+    assert verdict.unprotected.succeeded, f"the attack itself is broken: {verdict}"
+
+
+def test_nothing_is_left_behind(stage):
+    left = stage.leftovers()
+    assert not left.any, left
+
+
+def test_every_script_is_in_the_table():
+    assert {Path(path).stem for path in SCRIPTS.glob("*.py")} == set(ATTACKS)

@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help install demo test check bench redteam clean
+.PHONY: help install demo test check bench redteam soak clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list.
@@ -28,6 +28,14 @@ check: .venv/.dev  ## Style, types and the direction of imports.
 bench: .venv/.dev bwrap  ## Performance, each a ratio against a peer in the same run.
 	@$(BIN)/mlab prepare house-price
 	@$(BIN)/python benchmarks/all.py
+
+redteam: .venv/.dev bwrap  ## Attack the sandbox, and show each attack live without it.
+	@$(BIN)/mlab prepare house-price
+	@$(BIN)/python -m tests.redteam
+
+soak: .venv/.dev bwrap  ## Kill and resume a hundred runs; at most 15 minutes.
+	@$(BIN)/mlab prepare house-price
+	@$(BIN)/python tools/soak.py
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

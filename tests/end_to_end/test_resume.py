@@ -23,7 +23,7 @@ from mlagentbench.run.tracefile import read_trace
 MLAB = Path(sys.executable).with_name("mlab")
 HERE = str(Path(__file__).parent)
 AGENTS = {
-    "tuner": {"agent": "tuner", "budget": BudgetOverride(steps=12)},
+    "tuner": {"agent": "tuner", "budget": BudgetOverride(steps=10)},
     "thinker": {"agent": "thinker:thinker", "model": "scripted/thinker:script"},
 }
 
@@ -44,16 +44,17 @@ def story(experiment):
     (run_id,) = experiment.runs()
     steps = read_trace(experiment.trace(run_id), str(run_id)).steps
     told = [
-        (s.step, s.action, s.input, s.observation, s.validation, s.snapshot, s.calls)
+        (s.step, s.action, s.input, s.observation, s.validation, s.snapshot)
         for s in steps
     ]
+    told += [(call.request_sha, call.usage) for step in steps for call in step.calls]
     (submission,) = experiment.submission(run_id).iterdir()
     (card,) = experiment.scorecards()[0]
     return told, submission.read_bytes(), card.score, card.ending
 
 
 def start(kind, out, cache):
-    words = ["--max-steps", "12"] if kind == "tuner" else []
+    words = ["--max-steps", "10"] if kind == "tuner" else []
     options = AGENTS[kind]
     if "model" in options:
         words += ["--model", options["model"]]
@@ -65,7 +66,7 @@ def start(kind, out, cache):
     )  # fmt: skip
 
 
-def kill_at_step(process, step):
+def wait_for_step(process, step):
     for line in process.stderr:
         if f"step {step}/" in line:
             break
@@ -77,7 +78,7 @@ def test_a_killed_run_ends_as_the_undisturbed_one(kind, tmp_path, cache, undistu
     for number in range(2):
         out = tmp_path / str(number)
         process = start(kind, out, cache)
-        kill_at_step(process, chance.randint(1, 8))
+        wait_for_step(process, chance.randint(1, 6))
         time.sleep(chance.random() * 2)
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -174,7 +175,7 @@ def test_the_prompt_of_a_step_is_what_the_model_saw(undisturbed):
     assert [message.role for message in prompt.messages] == [
         "system", "user", "assistant", "user", "assistant", "user",
     ]  # fmt: skip
-    assert "TREES = 30" in prompt.messages[3].text
+    assert "TREES = " in prompt.messages[3].text
     assert "was written" in prompt.messages[5].text
 
 

@@ -1,16 +1,13 @@
 """A small agent that asks a language model what to do, and the model's script."""
 
 import json
+import re
 
 from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 
 from mlagentbench.agents.context import Context
 
-_BETTER = [
-    ("TREES = 30", "TREES = 60"),
-    ("LEARNING_RATE = 0.03", "LEARNING_RATE = 0.1"),
-    ("MAX_DEPTH = 2", "MAX_DEPTH = 4"),
-]
+_BETTER = {"TREES": "80", "LEARNING_RATE": "0.1", "MAX_DEPTH": "4"}
 
 
 async def thinker(context: Context) -> None:
@@ -45,8 +42,8 @@ def _wish(turn, messages):
     if turn <= 2 * len(_BETTER) and turn % 2 == 1:
         text = next(m.text for m in messages[3:] if "import" in m.text)
         code = text.rsplit("\n", 1)[0]
-        for old, new in _BETTER[: (turn + 1) // 2]:
-            code = code.replace(old, new)
+        for name, value in list(_BETTER.items())[: (turn + 1) // 2]:
+            code = re.sub(rf"(?m)^{name} = .*$", f"{name} = {value}", code)
         return {
             "action": "Write File",
             "input": {"file_name": "train.py", "content": code},

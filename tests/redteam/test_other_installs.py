@@ -49,7 +49,6 @@ QUICK = [
             "waiting_daemon",
             "submission_symlink",
             "paths_out",
-            "slow_death",
         }
     )
 ]

@@ -22,6 +22,7 @@ COMMANDS = (
     "show",
     "report",
     "view",
+    "prune",
 )
 """In the order a newcomer needs them."""
 

@@ -6,6 +6,7 @@ from mlagentbench.core.trace import Trace
 from mlagentbench.report.view import ExperimentView, TaskFacts, task_facts
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.preparing import same_task
+from mlagentbench.run.step_scores import read_step_scores
 from mlagentbench.run.tracefile import read_trace
 
 
@@ -16,6 +17,7 @@ def view_of(experiments: list[Experiment]) -> ExperimentView:
     traces: list[Trace] = []
     facts: dict[str, TaskFacts] = {}
     packages: dict[str, str] = {}
+    scores: dict[str, tuple[tuple[int, float], ...]] = {}
     for experiment in experiments:
         found, warnings = experiment.scorecards()
         cards += found
@@ -23,12 +25,14 @@ def view_of(experiments: list[Experiment]) -> ExperimentView:
         facts |= _facts(experiment, notes)
         packages |= experiment.asked.packages
         traces += _traces(experiment, notes)
+        scores |= _step_scores(experiment)
     return ExperimentView(
         title=", ".join(experiment.folder.name for experiment in experiments),
         created=max((card.created for card in cards), default=""),
         cards=tuple(cards),
         tasks=tuple(facts.values()),
         traces=tuple(traces),
+        step_scores=scores,
         packages=packages,
         notes=tuple(notes),
     )
@@ -44,6 +48,17 @@ def _facts(experiment: Experiment, notes: list[str]) -> dict[str, TaskFacts]:
         else:
             facts[task.name] = task_facts(task)
     return facts
+
+
+def _step_scores(experiment: Experiment) -> dict[str, tuple[tuple[int, float], ...]]:
+    return {
+        str(run): tuple(
+            (one.step, one.score)
+            for one in read_step_scores(experiment, run)
+            if one.score is not None
+        )
+        for run in experiment.runs()
+    }
 
 
 def _traces(experiment: Experiment, notes: list[str]) -> list[Trace]:

@@ -21,6 +21,9 @@ class Curve(Record):
     values: tuple[float, ...]
     best: tuple[float, ...]
     texts: tuple[str, ...]
+    held_out_steps: tuple[int, ...] = ()
+    held_out: tuple[float, ...] = ()
+    """What the steps' submissions scored on held-out data, where they were judged."""
 
 
 class TaskCurves(Record):
@@ -42,7 +45,9 @@ def task_curves(view: ExperimentView, name: str, agents: Sequence[str]) -> TaskC
     facts = view.facts(cards[0])
     traced = [(card, view.trace(card)) for card in cards]
     curves = [
-        _curve(card, trace, facts, agents.index(who(card)))
+        _curve(card, trace, facts, agents.index(who(card))).model_copy(
+            update=_held_out(view, card)
+        )
         for card, trace in traced
         if trace and _measured(trace)
     ]
@@ -84,6 +89,14 @@ def _curve(card: Scorecard, trace: Trace, facts: TaskFacts, agent: int) -> Curve
     )
 
 
+def _held_out(view: ExperimentView, card: Scorecard) -> dict[str, tuple[float, ...]]:
+    scored = view.step_scores.get(card.run, ())
+    return {
+        "held_out_steps": tuple(step for step, _ in scored),
+        "held_out": tuple(score for _, score in scored),
+    }
+
+
 def _measured(trace: Trace) -> list[tuple[int, float]]:
     return [
         (step.step, step.validation.value)
@@ -98,7 +111,7 @@ def _span(curves: Sequence[Curve], lines: Sequence[float]) -> tuple[float, float
     core = core or [value for curve in curves for value in curve.best] or [0.0]
     low, high = min(core), max(core)
     room = (high - low) or abs(high) or 1.0
-    values = [value for curve in curves for value in curve.values]
+    values = [value for curve in curves for value in (*curve.values, *curve.held_out)]
     near = [value for value in values if low - room <= value <= high + room]
     low, high = min([low, *near]), max([high, *near])
     margin = 0.08 * ((high - low) or abs(high) or 1.0)

@@ -42,6 +42,8 @@ class ExperimentView(Record):
     cards: tuple[Scorecard, ...]
     tasks: tuple[TaskFacts, ...] = ()
     traces: tuple[Trace, ...] = ()
+    step_scores: dict[str, tuple[tuple[int, float], ...]] = Field(default_factory=dict)
+    """By run: what a step's submission scored on held-out data, where it was judged."""
     packages: dict[str, str] = Field(default_factory=dict)
     """Versions of what ran and judged."""
     notes: tuple[str, ...] = ()

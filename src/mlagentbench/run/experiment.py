@@ -62,6 +62,7 @@ class Experiment:
         self.snapshots = folder / "snapshots"
         self._asked = folder / "experiment.json"
         self._cards = folder / "scorecards.jsonl"
+        self._step_scores = folder / "steps.jsonl"
 
     def trace(self, run: RunId) -> Path:
         """Return where a run's trace is."""
@@ -121,6 +122,17 @@ class Experiment:
         """Append one scorecard."""
         with self._cards.open("ab", buffering=0) as file:
             file.write(card.model_dump_json().encode() + b"\n")
+
+    def add_step_score(self, line: str) -> None:
+        """Append what one step's submission scored."""
+        with self._step_scores.open("ab", buffering=0) as file:
+            file.write(line.encode() + b"\n")
+
+    def step_score_lines(self) -> list[bytes]:
+        """Return what steps scored, a line each."""
+        if not self._step_scores.exists():
+            return []
+        return self._step_scores.read_bytes().splitlines()
 
     def replace(self, cards: Iterable[Scorecard]) -> None:
         """Rewrite all scorecards at once."""

@@ -22,12 +22,14 @@ class Pruned(Record):
 def verify(place: Place) -> list[str]:
     """Hash every object; name what is wrong and who needs it."""
     objects, manifests = Objects(place), Manifests(place.manifests)
+    # Listed first: others may add meanwhile, objects always before their manifest.
+    names = manifests.names()
     sound = {name: objects.is_sound(name) for name in objects.names()}
     needed: dict[str, list[str]] = {
         name: [] for name, is_sound in sound.items() if not is_sound
     }
     complaints = []
-    for name in manifests.names():
+    for name in names:
         try:
             entries = manifests.read(name).entries
         except RecordError as error:

@@ -104,7 +104,7 @@ def _found(folder: int, entry: os.DirEntry[str], prefix: str) -> Found:
 
 def _reopened(folder: int, name: str, found: Found) -> Found:
     """Open to its own user what that user has closed, or it would be lost."""
-    needed = 0o700 if found.is_folder else 0o400
+    needed = 0o500 if found.is_folder else 0o400
     if found.mode & needed == needed:
         return found
     handle = open_beneath(folder, name, os.O_PATH)

@@ -69,8 +69,10 @@ class Manifest(Record):
     def id(self) -> str:
         """The snapshot's name."""
         if any(entry.dropped for entry in self.entries):
-            taken = [entry.model_copy(update={"dropped": None}) for entry in self.entries]
-            return Manifest(entries=tuple(taken)).id
+            taken = tuple(
+                entry.model_copy(update={"dropped": None}) for entry in self.entries
+            )
+            return Manifest(entries=taken).id
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mlagentbench.environment.snapshots.copying import (
-    CHUNK,
-    chunks,
     copy_hashed,
+    read_up_to,
     write_all,
 )
 from mlagentbench.environment.snapshots.place import Place, recording
+
+_SMALL = 2**20
+"""Up to this size contents are hashed first, and not written if they are known."""
 
 
 class Stored(NamedTuple):
@@ -36,8 +38,8 @@ class Objects:
     def put(self, source: int, size: int) -> Stored:
         """Store at most `size` bytes of an open file."""
         with recording(self._place.folder):
-            if size <= CHUNK:
-                return self._put_small(b"".join(chunks(source, size)))
+            if size <= _SMALL:
+                return self._put_small(read_up_to(source, size))
             with self._incoming() as (target, unfinished):
                 sha256, copied = copy_hashed(source, target, size)
                 return self._settle(unfinished, sha256, copied)

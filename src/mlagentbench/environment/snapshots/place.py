@@ -23,32 +23,17 @@ class Place:
     def __init__(self, folder: Path) -> None:
         """Use `folder`, which is made when it is first needed."""
         self.folder = folder
-        self._lock = folder / "lock"
-
-    @property
-    def objects(self) -> Path:
+        self.objects = folder / "objects"
         """Contents, each named by its sha256."""
-        return self.folder / "objects"
-
-    @property
-    def incoming(self) -> Path:
+        self.incoming = folder / "incoming"
         """Contents that are not whole yet; nothing here is ever trusted."""
-        return self.folder / "incoming"
-
-    @property
-    def manifests(self) -> Path:
+        self.manifests = folder / "manifests"
         """One file per snapshot."""
-        return self.folder / "manifests"
-
-    @property
-    def holds(self) -> Path:
+        self.holds = folder / "holds"
         """Which runs still need which large object."""
-        return self.folder / "holds"
-
-    @property
-    def runs(self) -> Path:
+        self.runs = folder / "runs"
         """How far each run's snapshots have been thinned."""
-        return self.folder / "runs"
+        self._lock = folder / "lock"
 
     @contextmanager
     def shared(self) -> Iterator[Epoch]:

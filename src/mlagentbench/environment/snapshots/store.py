@@ -79,6 +79,14 @@ class SnapshotStore:
             manifest = Manifests(self._place.manifests).read(id)
             return restoring.restore(Objects(self._place), manifest, into)
 
+    def extract(self, id: str, names: Sequence[str], into: Path) -> None:
+        """Copy some files of a snapshot into a new folder, whole and checked."""
+        with recording(into), self._place.shared():
+            manifest = Manifests(self._place.manifests).read(id)
+            chosen = [entry for entry in manifest.entries if entry.name in names]
+            part = Manifest(entries=tuple(chosen))
+            restoring.restore(Objects(self._place), part, into)
+
     def manifest(self, id: str) -> Manifest:
         """Return what a snapshot says."""
         with recording(self._place.folder):

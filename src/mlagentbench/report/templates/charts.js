@@ -126,6 +126,11 @@
           return value < task.span[0] ? "triangle-down-open" : "triangle-up-open";
         }),
       },
+    }, {
+      type: "scatter", mode: "lines+markers", x: curve.held_out_steps,
+      y: curve.held_out.map((value) => held(value, task.span)), hoverinfo: "y",
+      line: { shape: "hv", width: 1, dash: "dot", color: agentColour(curve.agent) },
+      marker: { size: 5, symbol: "diamond-open", color: agentColour(curve.agent) },
     }]);
   }
 

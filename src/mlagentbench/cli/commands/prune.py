@@ -1,0 +1,21 @@
+"""`mlab prune`: drop what no run needs any more."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command("prune")
+@click.argument("experiment", metavar="EXP", type=Path)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(*, experiment: Path, as_json: bool) -> None:
+    """Drop snapshots and objects of EXP that no run's trace names."""
+    from mlagentbench.cli.console import print_json
+    from mlagentbench.run.experiment import Experiment
+    from mlagentbench.run.pruning import prune
+
+    pruned = prune(Experiment(experiment))
+    if as_json:
+        print_json(pruned.model_dump())
+        return
+    click.echo(f"{pruned.objects} objects dropped, {pruned.bytes / 2**20:.1f} MB freed")

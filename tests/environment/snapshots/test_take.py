@@ -1,0 +1,302 @@
+"""Taking snapshots of workspaces, honest and hostile."""
+
+import hashlib
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from mlagentbench.core.errors import RecordError, SandboxError
+from mlagentbench.environment.snapshots.folder import FolderSource
+from mlagentbench.environment.snapshots.store import (
+    SnapshotLimits,
+    SnapshotStore,
+    StatCache,
+)
+
+MB = 2**20
+SETTLED = 0.06
+
+
+def objects_of(folder: Path) -> dict[str, int]:
+    paths = [path for path in (folder / "objects").rglob("*") if path.is_file()]
+    return {path.parent.name + path.name: path.stat().st_ino for path in paths}
+
+
+def test_objects_are_named_by_their_contents_and_stored_once(take, workspace, tmp_path):
+    (workspace / "a.py").write_text("same")
+    (workspace / "b.py").write_text("same")
+    taken = take()
+    assert (taken.files, taken.bytes_new, taken.skipped) == (2, 4, 0)
+    assert set(objects_of(tmp_path / "snapshots")) == {
+        hashlib.sha256(b"same").hexdigest()
+    }
+
+
+def test_the_same_workspace_has_the_same_name_and_nothing_is_written(
+    take, workspace, tmp_path
+):
+    (workspace / "a").mkdir()
+    (workspace / "a" / "big").write_bytes(b"x" * 2 * MB)
+    first = take()
+    before = objects_of(tmp_path / "snapshots")
+    os.utime(workspace / "a" / "big")
+    second = take()
+    assert (second.id, second.bytes_new) == (first.id, 0)
+    assert objects_of(tmp_path / "snapshots") == before
+
+
+def test_an_unchanged_file_is_not_read_again(store, workspace):
+    class Counting(FolderSource):
+        opened_paths: list[str] = []  # noqa: RUF012
+
+        def opened(self, found):
+            self.opened_paths.append(found.path)
+            return super().opened(found)
+
+    (workspace / "a").write_text("1")
+    (workspace / "b").write_text("2")
+    time.sleep(SETTLED)
+    cache, source = StatCache(), Counting(workspace)
+    store.take(source, previous=cache)
+    (workspace / "b").write_text("3")
+    store.take(source, previous=cache)
+    assert sorted(source.opened_paths) == ["a", "b", "b"]
+
+
+def test_a_forged_modification_time_hides_nothing(take, workspace):
+    file = workspace / "a"
+    file.write_text("1111")
+    status = file.stat()
+    time.sleep(SETTLED)
+    first = take()
+    file.write_text("2222")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert take().id != first.id
+
+
+def test_a_file_written_right_after_it_was_read_is_not_mistaken(take, workspace):
+    seen = set()
+    for number in range(200):
+        (workspace / "a").write_text(f"{number:04}")
+        seen.add(take().id)
+    assert len(seen) == 200
+
+
+def test_a_cache_of_another_store_is_not_trusted(store, workspace, tmp_path):
+    (workspace / "a").write_text("1")
+    time.sleep(SETTLED)
+    cache = StatCache()
+    store.take(workspace, previous=cache)
+    other = SnapshotStore(tmp_path / "other")
+    other.take(workspace, previous=cache)
+    assert other.verify() == []
+
+
+def test_what_is_mounted_read_only_is_left_out(take, store, workspace):
+    (workspace / "data").mkdir()
+    (workspace / "data" / "train.csv").write_text("1")
+    (workspace / "evaluate.py").write_text("1")
+    (workspace / "sub" / "data").mkdir(parents=True)
+    (workspace / "sub" / "data" / "mine").write_text("1")
+    names = [entry.name for entry in store.manifest(take().id).entries]
+    assert names == ["sub", "sub/data", "sub/data/mine"]
+
+
+def test_links_pipes_devices_and_second_names_are_named_but_not_read(
+    take, reasons, workspace, tmp_path
+):
+    secret = tmp_path / "secret"
+    secret.write_text("label")
+    (workspace / "link").symlink_to(secret)
+    (workspace / "folder-link").symlink_to(tmp_path)
+    os.mkfifo(workspace / "pipe")
+    os.link(secret, workspace / "second-name")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(workspace / "socket"))
+    if os.geteuid() == 0:
+        os.mknod(workspace / "device", 0o600 | 0o020000, os.makedev(1, 5))
+    taken = take()
+    expected = {
+        "folder-link": "it is a symbolic link",
+        "link": "it is a symbolic link",
+        "pipe": "it is a named pipe",
+        "second-name": "it has more than one name",
+        "socket": "it is a socket",
+    }
+    if os.geteuid() == 0:
+        expected["device"] = "it is a device"
+    assert reasons(taken.id) == expected
+    assert (taken.files, taken.skipped) == (0, len(expected))
+    assert taken.notice is None
+    assert objects_of(tmp_path / "snapshots") == {}
+
+
+def test_a_link_put_in_place_of_a_listed_file_is_not_followed(
+    store, workspace, tmp_path
+):
+    (tmp_path / "secret").write_text("label")
+    (workspace / "a").write_text("mine")
+
+    class Swapping(FolderSource):
+        def found(self):
+            found = super().found()
+            (workspace / "a").unlink()
+            (workspace / "a").symlink_to(tmp_path / "secret")
+            return found
+
+    taken = store.take(Swapping(workspace), previous=StatCache())
+    [entry] = store.manifest(taken.id).entries
+    assert entry.skipped is not None
+    assert entry.skipped.startswith("it cannot be read")
+
+
+def test_dangerous_mode_bits_are_dropped(take, store, workspace):
+    (workspace / "tool").write_text("x")
+    (workspace / "tool").chmod(0o6755)
+    (workspace / "folder").mkdir()
+    (workspace / "folder").chmod(0o3777)
+    modes = [entry.mode for entry in store.manifest(take().id).entries]
+    assert modes == [0o777, 0o755]
+
+
+def test_any_name_survives(take, store, workspace, tree_of, tmp_path):
+    for name in (
+        b"new\nline",
+        b"\xff\xfe",
+        b"tab\t\x1b[31m",
+        "ü".encode(),
+        b"-rf",
+        b"x" * 255,
+    ):
+        Path(os.fsdecode(os.fsencode(workspace) + b"/" + name)).write_bytes(name)
+    Path(os.fsdecode(os.fsencode(workspace) + b"/\xfd")).mkdir()
+    taken = take()
+    assert taken.files == 6
+    store.restore(taken.id, tmp_path / "back")
+    assert tree_of(tmp_path / "back") == tree_of(workspace)
+
+
+def test_deep_folders_are_stored_and_those_without_a_path_are_named(
+    take, store, workspace, tree_of, tmp_path
+):
+    deep = workspace.joinpath(*["d" * 99] * 30)
+    deep.mkdir(parents=True)
+    (deep / "file").write_text("deep")
+    first = take()
+    assert (first.files, first.skipped) == (1, 0)
+    store.restore(first.id, tmp_path / "b")
+    assert tree_of(tmp_path / "b") == tree_of(workspace)
+    descriptor = os.open(deep, os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("e" * 99, dir_fd=descriptor)
+        inner = os.open("e" * 99, os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = inner
+    os.close(descriptor)
+    second = take()
+    assert (second.files, second.skipped) == (1, 1)
+
+
+def test_a_file_that_grows_while_it_is_read_is_cut_and_named(store, workspace):
+    log = workspace / "log"
+    log.write_bytes(b"a" * 3 * MB)
+
+    class Growing(FolderSource):
+        def opened(self, found):
+            with log.open("ab") as file:
+                file.write(b"b" * MB)
+            return super().opened(found)
+
+    taken = store.take(Growing(workspace), previous=StatCache())
+    [entry] = store.manifest(taken.id).entries
+    assert entry.size == 3 * MB
+    assert entry.sha256 == hashlib.sha256(b"a" * 3 * MB).hexdigest()
+    assert taken.notice == (
+        "log changed while it was read, its first 3,145,728 bytes were kept"
+    )
+
+
+def test_files_written_all_the_while_leave_consistent_objects(take, store, workspace):
+    file = workspace / "busy"
+    file.write_bytes(b"0" * 4 * MB)
+    stop = threading.Event()
+
+    def scribble() -> None:
+        with file.open("r+b") as busy:
+            while not stop.is_set():
+                busy.seek(0)
+                busy.write(os.urandom(4 * MB))
+                busy.truncate(MB)
+
+    writer = threading.Thread(target=scribble)
+    writer.start()
+    try:
+        for _ in range(10):
+            take()
+    finally:
+        stop.set()
+        writer.join()
+    assert store.verify() == []
+
+
+def test_what_is_over_the_size_is_left_out_largest_first(tmp_path, workspace):
+    store = SnapshotStore(tmp_path / "s", limits=SnapshotLimits(mb=3))
+    for name, size in {"small": 1, "middle": 2, "large": 4, "huge": 5}.items():
+        (workspace / name).write_bytes(bytes(size * MB))
+    with (workspace / "sparse").open("wb") as file:
+        file.truncate(2**40)
+    taken = store.take(workspace, previous=StatCache())
+    stored = [each.name for each in store.manifest(taken.id).entries if each.sha256]
+    assert stored == ["middle", "small"]
+    assert (taken.files, taken.skipped) == (2, 3)
+    assert taken.notice == (
+        "3 files with 1,048,585.0 MB were left out, the largest sparse with "
+        "1,048,576.0 MB: a snapshot takes at most 20,000 files and 3 MB"
+    )
+
+
+def test_what_is_over_the_number_is_left_out_largest_first(tmp_path, workspace):
+    store = SnapshotStore(tmp_path / "s", limits=SnapshotLimits(files=3))
+    for number in range(8):
+        (workspace / str(number)).write_bytes(bytes(number))
+    taken = store.take(workspace, previous=StatCache())
+    stored = [each.name for each in store.manifest(taken.id).entries if each.sha256]
+    assert stored == ["0", "1", "2"]
+    assert taken.notice is not None
+    assert taken.notice.startswith("5 files")
+
+
+def test_endless_links_do_not_make_an_endless_manifest(tmp_path, workspace):
+    store = SnapshotStore(tmp_path / "s", limits=SnapshotLimits(files=3))
+    for number in range(50):
+        (workspace / str(number)).symlink_to("/")
+    taken = store.take(workspace, previous=StatCache())
+    assert len(store.manifest(taken.id).entries) == 3
+
+
+def test_a_workspace_that_is_gone_is_the_sandboxs_fault(store, tmp_path):
+    with pytest.raises(SandboxError, match="cannot be read"):
+        store.take(tmp_path / "nowhere", previous=StatCache())
+
+
+def test_a_store_that_cannot_be_is_said_in_one_sentence(workspace, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(RecordError, match="cannot be used: Not a directory"):
+        SnapshotStore(tmp_path / "file" / "s").take(workspace, previous=StatCache())
+
+
+def test_a_half_object_is_not_trusted(take, store, workspace, tmp_path):
+    (workspace / "a").write_bytes(b"x" * 2 * MB)
+    taken = take()
+    [path] = [
+        each for each in (tmp_path / "snapshots/objects").rglob("*") if each.is_file()
+    ]
+    path.chmod(0o644)
+    path.write_bytes(b"x" * 10)
+    again = store.take(workspace, previous=StatCache())
+    assert (again.id, again.bytes_new) == (taken.id, 2 * MB)
+    assert store.verify() == []

@@ -48,11 +48,15 @@ async def score_steps(
     noted = {one.step for one in read_step_scores(experiment, run)}
     places = asyncio.Semaphore(parallel)
 
+    def note(score: StepScore) -> None:
+        known[score.submission] = score
+        noted.add(score.step)
+        experiment.add_step_score(score.model_dump_json())
+
     async def judge_one(step: StepScore, snapshot: str) -> None:
         async with places:
-            known[step.submission] = await _judged(
-                experiment, task, prepared, step, snapshot
-            )
+            score = await _judged(experiment, task, prepared, step, snapshot)
+        note(score)
         tell()
 
     fresh = {
@@ -63,8 +67,7 @@ async def score_steps(
     await asyncio.gather(*(judge_one(*one) for one in fresh.values()))
     for step, _ in steps:
         if step.step not in noted:
-            score = known[step.submission].model_copy(update={"step": step.step})
-            experiment.add_step_score(score.model_dump_json())
+            note(known[step.submission].model_copy(update={"step": step.step}))
 
 
 def count_submissions(experiment: Experiment, run: RunId, task: Task) -> int:

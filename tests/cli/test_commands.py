@@ -113,6 +113,14 @@ def test_without_user_namespaces_a_run_exits_3_and_says_how_to_allow_them(mlab_w
     assert "Traceback" not in said.stderr
 
 
+@pytest.mark.parametrize("command", ["prepare", "run"])
+def test_a_cache_that_cannot_be_written_is_one_sentence(mlab, command):
+    said = mlab(command, "house-price", MLAB_CACHE="/proc/nowhere")
+    assert said.returncode == 3, said.stderr
+    assert "cache /proc/nowhere cannot be written" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
 def test_a_run_prints_its_result_and_can_be_shown_scored_and_reported(mlab, tmp_path):
     said = mlab("run", "house-price", "--agent", "starter", "--json")
     assert said.returncode == 0, said.stderr

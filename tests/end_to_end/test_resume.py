@@ -13,12 +13,17 @@ import pytest
 
 from mlagentbench.core.ending import Ending
 from mlagentbench.core.errors import UsageError
+from mlagentbench.environment.snapshots.store import SnapshotStore
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.forking import fork
 from mlagentbench.run.pipeline import resume, run
 from mlagentbench.run.plan import BudgetOverride, Plan
 from mlagentbench.run.prompting import prompts_of
+from mlagentbench.run.pruning import prune
+from mlagentbench.run.rescoring import rescore
+from mlagentbench.run.step_scores import read_step_scores
 from mlagentbench.run.tracefile import read_trace
+from mlagentbench.tasks.progress import Silent
 
 MLAB = Path(sys.executable).with_name("mlab")
 HERE = str(Path(__file__).parent)
@@ -192,3 +197,40 @@ def test_a_token_budget_ends_the_run(tmp_path, cache):
     (card,) = run(plan, cache=cache).scorecards()[0]
     assert card.ending is Ending.OUT_OF_TOKENS
     assert card.steps == 2
+
+
+def test_a_replayed_model_says_again_what_it_said(tmp_path, cache, undisturbed):
+    source = undisturbed["thinker"]
+    (run_id,) = source.runs()
+    plan = plan_for("thinker", tmp_path).model_copy(
+        update={"model": f"replay/{source.trace(run_id)}"}
+    )
+    again = run(plan, cache=cache)
+    assert story(again) == story(source)
+
+
+def test_every_step_can_be_scored_and_going_on_judges_only_the_rest(cache, undisturbed):
+    experiment = undisturbed["tuner"]
+    (run_id,) = experiment.runs()
+    (card,) = rescore(experiment, cache, Silent(), steps=True)
+    scores = read_step_scores(experiment, run_id)
+    steps = read_trace(experiment.trace(run_id), str(run_id)).steps
+    executed = [step.step for step in steps if step.action == "Execute Script"]
+    assert [one.step for one in scores] == executed
+    assert scores[-1].score == card.score
+    assert card.best_step.score == min(one.score for one in scores)
+    lines = experiment.step_score_lines()
+    rescore(experiment, cache, Silent(), steps=True)
+    assert experiment.step_score_lines() == lines
+
+
+def test_pruning_drops_what_no_trace_names_and_nothing_else(
+    tmp_path, cache, undisturbed
+):
+    experiment, _ = copy_cut(undisturbed["tuner"], tmp_path / "cut", 3)
+    pruned = prune(experiment)
+    assert pruned.objects > 0
+    assert SnapshotStore(experiment.snapshots).verify() == []
+    resume(experiment, cache=cache)
+    assert story(experiment) == story(undisturbed["tuner"])
+    assert prune(experiment).objects == 0

@@ -47,7 +47,7 @@ class Attack(Record):
     """Given stage and attack, carries it out without the protection: must succeed."""
     limits: dict[str, int] = Field(default_factory=dict)
     """Limits tighter than a run's own, so that the attack can be small."""
-    seconds: float = 60
+    seconds: float = 240
     """The longest its execution may take."""
     files: int | None = None
     """How many files the watchdog allows, where its own number takes too long."""

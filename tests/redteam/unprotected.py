@@ -19,7 +19,7 @@ from tests.redteam.baits import hints_text
 from tests.redteam.scene import HELPER, perform
 from tests.redteam.stage import Stage, bare_workspace
 
-_PATIENCE = 60
+_PATIENCE = 240
 
 
 def prepare_bare(stage: Stage, attack: Attack) -> list[str]:

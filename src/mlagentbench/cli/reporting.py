@@ -27,7 +27,7 @@ def view_of(experiments: list[Experiment]) -> ExperimentView:
         traces += _traces(experiment, notes)
         scores |= _step_scores(experiment)
     return ExperimentView(
-        title=", ".join(experiment.folder.name for experiment in experiments),
+        title=_title(experiments),
         created=max((card.created for card in cards), default=""),
         cards=tuple(cards),
         tasks=tuple(facts.values()),
@@ -51,14 +51,18 @@ def _facts(experiment: Experiment, notes: list[str]) -> dict[str, TaskFacts]:
 
 
 def _step_scores(experiment: Experiment) -> dict[str, tuple[tuple[int, float], ...]]:
-    return {
-        str(run): tuple(
-            (one.step, one.score)
-            for one in read_step_scores(experiment, run)
-            if one.score is not None
-        )
-        for run in experiment.runs()
-    }
+    judged: dict[str, list[tuple[int, float]]] = {}
+    for run in experiment.runs():
+        for one in read_step_scores(experiment, run):
+            if one.score is not None:
+                judged.setdefault(str(run), []).append((one.step, one.score))
+    return {run: tuple(scores) for run, scores in judged.items()}
+
+
+def _title(experiments: list[Experiment]) -> str:
+    if len(experiments) == 1:
+        return experiments[0].folder.absolute().name
+    return f"{len(experiments)} experiments"
 
 
 def _traces(experiment: Experiment, notes: list[str]) -> list[Trace]:

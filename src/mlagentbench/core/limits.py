@@ -9,6 +9,8 @@ class Limits(Record):
     """Ceilings for everything that runs in one sandbox together."""
 
     cpus: PositiveInt = 1
+    urgent: bool = False
+    """Whether it goes before others that want the same cores, as timing must."""
     memory_mb: PositiveInt = 4096
     processes: PositiveInt = 256
     """Processes and threads alive at once."""

@@ -11,7 +11,7 @@ from mlagentbench.core.scorecard import RunId
 from mlagentbench.core.trace import End, Resumed, Trace
 from mlagentbench.environment.room import Room
 from mlagentbench.run.closing import now, worked
-from mlagentbench.run.code_validation import CodeMeter
+from mlagentbench.run.code_validation import CodeMeter, judged_before
 from mlagentbench.run.conductor import Assignment, Conductor, RunOver
 from mlagentbench.run.keeping import WorkspaceKeeper
 from mlagentbench.run.meter import Meter
@@ -55,8 +55,6 @@ async def act_out(order: Order, run: RunId, sandbox: SandboxEnvironment) -> None
         conductor = _conductor(order, run, sandbox, past, trace)
         clock = time.monotonic() - worked(past)
         finish = await _finish(order, conductor)
-        if finish.ending.counts:
-            await conductor.bring_workspace_up_to_date()
         trace.append(_end(run, finish, conductor, time.monotonic() - clock))
     order.audience.run_ended(run, finish.ending)
 
@@ -83,7 +81,7 @@ def _conductor(
         Assignment(
             run=run, task=order.task, problem=order.problem, settings=order.settings
         ),
-        Performer(room, _meter(order, sandbox)),
+        Performer(room, _meter(order, sandbox, past)),
         WorkspaceKeeper(order.task, order.experiment.snapshots, sandbox, past),
         Past(past),
         trace,
@@ -92,13 +90,26 @@ def _conductor(
     return conductor
 
 
-def _meter(order: Order, sandbox: SandboxEnvironment) -> Meter:
-    if order.task.grading is not None:
-        return CodeMeter(order.task, order.prepared, sandbox)
-    return ValidationMeter(order.task, order.prepared.public, sandbox)
+def _meter(order: Order, sandbox: SandboxEnvironment, past: Trace) -> Meter:
+    if order.task.grading is None:
+        return ValidationMeter(order.task, order.prepared.public, sandbox)
+    known = judged_before(order.task, order.experiment.snapshots, past)
+    return CodeMeter(order.task, order.prepared, sandbox, known)
 
 
 async def _finish(order: Order, conductor: Conductor) -> Finish:
+    finish = await _agents_end(order, conductor)
+    if not finish.ending.counts:
+        return finish
+    try:
+        # What is collected must be there even if nothing was done but replayed.
+        await conductor.bring_workspace_up_to_date()
+    except BenchError as fault:
+        return _blamed(fault)
+    return finish
+
+
+async def _agents_end(order: Order, conductor: Conductor) -> Finish:
     try:
         await order.agent(conductor)
         finish = Finish(Ending.SUBMITTED if conductor.submitted else Ending.STOPPED)

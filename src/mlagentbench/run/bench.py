@@ -3,7 +3,6 @@
 import asyncio
 import math
 import statistics
-import tempfile
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +15,7 @@ from mlagentbench.run.judge import judge
 from mlagentbench.run.order import Audience
 from mlagentbench.run.pipeline import run
 from mlagentbench.run.plan import Plan
+from mlagentbench.run.scratch import scratch_folder
 from mlagentbench.run.submission import judge_saved
 from mlagentbench.tasks.check.bench import Attempt
 from mlagentbench.tasks.digest import task_digest
@@ -59,14 +59,14 @@ class RealBench:
         self, task: Task, solution: Solution, seeds: tuple[int, ...], *, parallel: int
     ) -> list[Scorecard]:
         """Run one known solution once per seed."""
-        with tempfile.TemporaryDirectory(prefix="mlab-bench-") as scratch:
+        with scratch_folder() as scratch:
             plan = Plan(
                 tasks=(str(task.folder),),
                 agent=solution,
                 edition=task.edition,
                 seeds=seeds,
                 parallel=parallel,
-                out=Path(scratch),
+                out=scratch,
             )
             experiment = run(plan, cache=self._cache, audience=self._audience)
             cards, _ = experiment.scorecards()

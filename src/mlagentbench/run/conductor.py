@@ -51,6 +51,10 @@ class Keeper(Protocol):
         """Keep the workspace as it is now and return the snapshot's name."""
         ...
 
+    async def thin_out(self) -> None:
+        """Drop what the last snapshot, now that it is recorded, makes superfluous."""
+        ...
+
     async def restore(self, snapshot: str) -> None:
         """Make the workspace what it was."""
         ...
@@ -165,6 +169,7 @@ class Conductor:
             started=started.isoformat(timespec="milliseconds"),
         )
         self._trace.append(step)
+        await self._keeper.thin_out()
         self._asker.seconds = 0.0
         self._listener(step)
         return step

@@ -44,6 +44,9 @@ def _evaluate(work: Work, logs: Path, parallel: int) -> list[EvalLog]:
         display="none",
         fail_on_error=False,
         score_display=False,
+        # Both keep files outside our folder, which a killed run would leave there.
+        ctl_server=False,
+        log_realtime=False,
         max_tasks=len(work),
         max_samples=parallel,
         max_sandboxes=parallel,

@@ -13,7 +13,18 @@ from mlagentbench.core.errors import RecordError, UsageError, blame
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.task import Budget
+from mlagentbench.run.lines import append_line
 from mlagentbench.run.plan import agent_label
+
+_UNFINISHED = (
+    ".experiment.json.*",
+    ".scorecards.jsonl.*",
+    "logs/.inspect_tmp_*",
+    "snapshots/incoming/*",
+    "snapshots/manifests/.*",
+    "snapshots/runs/.*",
+)
+"""Files that are renamed when they are whole."""
 
 
 class TaskAsked(Record):
@@ -85,10 +96,16 @@ class Experiment:
                 raise UsageError(
                     f"another mlab is at work on {self.folder}; wait until it is done"
                 ) from None
+            self._sweep()
             yield
 
     def begin(self, asked: Asked) -> None:
         """Make the folder and say what was asked."""
+        if self._asked.exists():
+            raise UsageError(
+                f"there is an experiment in {self.folder} already; give another name,"
+                " or go on with it by `mlab resume`"
+            )
         with blame(RecordError, f"{self.folder} cannot be written"):
             self.folder.mkdir(parents=True, exist_ok=True)
             write_atomically(self._asked, asked.model_dump_json(indent=2) + "\n")
@@ -101,7 +118,10 @@ class Experiment:
         try:
             return Asked.model_validate_json(self._asked.read_bytes())
         except ValidationError as error:
-            raise RecordError(f"{self._asked}: {error.errors()[0]['msg']}") from error
+            raise RecordError(
+                f"{self._asked} is damaged: {error.errors()[0]['msg']}; it cannot be"
+                f" resumed, but {self._rest()} beside it can still be read"
+            ) from error
 
     def runs(self) -> list[RunId]:
         """Return every run that was asked for."""
@@ -112,21 +132,26 @@ class Experiment:
             for seed in asked.seeds
         ]
 
+    def attempt(self, run: RunId) -> int:
+        """Return which attempt a run is at, as its set-aside traces show it."""
+        number = 1
+        while self._aside(run, number).exists():
+            number += 1
+        return number
+
     def set_aside(self, run: RunId, attempt: int) -> None:
         """Keep a broken attempt's trace out of the way of the next one."""
         trace = self.trace(run)
         if trace.exists():
-            trace.replace(trace.with_suffix(f".attempt{attempt}.jsonl"))
+            trace.replace(self._aside(run, attempt))
 
     def add(self, card: Scorecard) -> None:
         """Append one scorecard."""
-        with self._cards.open("ab", buffering=0) as file:
-            file.write(card.model_dump_json().encode() + b"\n")
+        append_line(self._cards, card.model_dump_json())
 
     def add_step_score(self, line: str) -> None:
         """Append what one step's submission scored."""
-        with self._step_scores.open("ab", buffering=0) as file:
-            file.write(line.encode() + b"\n")
+        append_line(self._step_scores, line)
 
     def step_score_lines(self) -> list[bytes]:
         """Return what steps scored, a line each."""
@@ -138,6 +163,19 @@ class Experiment:
         """Rewrite all scorecards at once."""
         text = "".join(card.model_dump_json() + "\n" for card in cards)
         write_atomically(self._cards, text)
+
+    def _aside(self, run: RunId, attempt: int) -> Path:
+        return self.trace(run).with_suffix(f".attempt{attempt}.jsonl")
+
+    def _sweep(self) -> None:
+        """Remove what writers that were killed left unfinished; nobody else writes."""
+        for pattern in _UNFINISHED:
+            for path in self.folder.glob(pattern):
+                path.unlink(missing_ok=True)
+
+    def _rest(self) -> str:
+        traces = len([*self.folder.glob("trace/*.jsonl")])
+        return f"{traces} traces and {len(self.scorecards()[0])} scorecards"
 
     def scorecards(self) -> tuple[list[Scorecard], list[str]]:
         """Return the readable scorecards and a warning for each line that is not."""

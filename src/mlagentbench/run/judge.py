@@ -6,6 +6,7 @@ own `grade.py`, hands it two paths and prints one JSON line.
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -22,6 +23,7 @@ async def judge(task: Task, answers: Path, truth: Path) -> Verdict:
     child = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-m", "mlagentbench.run.judge_child"),
         *(str(task.folder), task.edition, str(answers), str(truth), str(MEMORY_MB)),
+        str(os.getpid()),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

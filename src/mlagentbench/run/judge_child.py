@@ -7,13 +7,15 @@ import sys
 from pathlib import Path
 
 from mlagentbench.core.errors import SubmissionError
+from mlagentbench.run.lifeline import die_with
 from mlagentbench.tasks.catalogue import load_task
 from mlagentbench.tasks.loader import load_grade
 
 
 def main(arguments: list[str]) -> None:
     """Grade as told by the parent."""
-    folder, edition, answers, truth, memory_mb = arguments
+    folder, edition, answers, truth, memory_mb, parent = arguments
+    die_with(int(parent))
     cap = int(memory_mb) * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (cap, cap))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -35,9 +35,12 @@ class WorkspaceKeeper:
         """Keep the workspace as it is now and return the snapshot's name."""
         taken = self._store.take(self._workspace, previous=self._seen)
         self._note(taken.id, validation)
+        return taken.id
+
+    async def thin_out(self) -> None:
+        """Drop what the last snapshot, now that it is recorded, makes superfluous."""
         best = self._best[1] if self._best else None
         self._store.retain(self._taken, best, self._task.submission)
-        return taken.id
 
     async def restore(self, snapshot: str) -> None:
         """Make the workspace what it was, or say what is no longer there."""

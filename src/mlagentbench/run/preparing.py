@@ -18,6 +18,7 @@ from mlagentbench.run.places import rooms
 from mlagentbench.run.plan import Plan
 from mlagentbench.tasks.catalogue import SUITE, load_task
 from mlagentbench.tasks.digest import task_digest
+from mlagentbench.tasks.disk import writing_to
 from mlagentbench.tasks.prepare import Prepared, prepare
 from mlagentbench.tasks.problem import problem
 from mlagentbench.tasks.progress import Progress
@@ -36,6 +37,14 @@ class Ready:
 
 
 @dataclass(frozen=True)
+class Checked:
+    """A plan that can be carried out."""
+
+    asked: Asked
+    ready: list[Ready]
+
+
+@dataclass(frozen=True)
 class Workshop:
     """Where things are kept and who is told what happens."""
 
@@ -51,23 +60,33 @@ def make_ready(task: Task, cache: Path, progress: Progress) -> Ready:
         progress.start(text, None)
 
     names = [task.agent_env, *([task.grading.agent_env] if task.grading else [])]
-    agent_envs = {name: ensure_agent_env(cache, name, progress=say) for name in names}
-    return Ready(task, prepare(task, cache, progress), agent_envs)
+    with writing_to(cache):
+        envs = {name: ensure_agent_env(cache, name, progress=say) for name in names}
+        return Ready(task, prepare(task, cache, progress), envs)
 
 
 def make_orders(plan: Plan, experiment: Experiment, workshop: Workshop) -> list[Order]:
-    """Check the plan, make its tasks ready, and open the experiment's folder.
+    """Check the plan, make its tasks ready, and begin the experiment."""
+    return begin(check(plan, workshop), experiment, workshop)
 
-    Names are checked before anything slow happens, and the folder is made only when
-    everything else is there, so that a wrong command leaves nothing behind.
+
+def check(plan: Plan, workshop: Workshop) -> Checked:
+    """Make everything ready that a plan needs.
+
+    Names are checked before anything slow happens, and no folder is made yet, so that
+    a wrong command leaves nothing behind.
     """
     load_agent(find_agent(plan.agent))
     tasks = [_with_budget(plan, name) for name in plan.tasks]
     limits = str(require_isolation().limits)
     ready = [make_ready(task, workshop.cache, workshop.progress) for task in tasks]
-    asked = _asked(plan, ready, limits)
-    experiment.begin(asked)
-    return _orders(asked, ready, experiment, workshop)
+    return Checked(_asked(plan, ready, limits), ready)
+
+
+def begin(checked: Checked, experiment: Experiment, workshop: Workshop) -> list[Order]:
+    """Begin the experiment, in a folder of its own."""
+    experiment.begin(checked.asked)
+    return _orders(checked.asked, checked.ready, experiment, workshop)
 
 
 def same_orders(experiment: Experiment, workshop: Workshop) -> list[Order]:

@@ -1,7 +1,6 @@
 """A run's submission: collected while its sandbox lives, judged from what was saved."""
 
 import shutil
-import tempfile
 from pathlib import Path
 
 from inspect_ai.util import SandboxEnvironment
@@ -12,12 +11,14 @@ from mlagentbench.environment.collect import collect
 from mlagentbench.evaluation.judgement import Verdict
 from mlagentbench.run.grading.judging import Split, judge_code
 from mlagentbench.run.judge import judge
+from mlagentbench.run.scratch import scratch_folder
 from mlagentbench.tasks.prepare import Prepared
 
 
 async def save_submission(task: Task, sandbox: SandboxEnvironment, into: Path) -> None:
     """Copy the declared files out of the sandbox, or note why that cannot be."""
     shutil.rmtree(into, ignore_errors=True)
+    _refused(into).unlink(missing_ok=True)
     into.mkdir(parents=True)
     limit = task.budget.submission_mb
     try:
@@ -43,8 +44,8 @@ async def refusal(
     task: Task, prepared: Prepared, sandbox: SandboxEnvironment
 ) -> str | None:
     """Say why the submission would be refused as it lies there; None where not."""
-    with tempfile.TemporaryDirectory(prefix="mlab-submission-") as scratch:
-        saved = Path(scratch) / "submission"
+    with scratch_folder() as scratch:
+        saved = scratch / "submission"
         await save_submission(task, sandbox, saved)
         # The reason is told to the agent, whose code must not meet hidden inputs yet.
         verdict = await judge_saved(task, prepared, saved, split="visible")

@@ -1,13 +1,11 @@
 """A run's trace on disk: appended and flushed line by line, read back tolerantly."""
 
-import errno
-import os
 from pathlib import Path
 from typing import Self
 
 from pydantic import TypeAdapter, ValidationError
 
-from mlagentbench.core.errors import RecordError, blame
+from mlagentbench.core.errors import RecordError
 from mlagentbench.core.trace import (
     AnyLine,
     Called,
@@ -18,6 +16,7 @@ from mlagentbench.core.trace import (
     Step,
     Trace,
 )
+from mlagentbench.run.lines import LineFile
 
 _LINE: TypeAdapter[AnyLine] = TypeAdapter(Line)
 
@@ -26,17 +25,12 @@ class TraceWriter:
     """Appends lines to one run's trace; each is on its way to disk on return."""
 
     def __init__(self, path: Path) -> None:
-        with blame(RecordError, f"{path} cannot be written"):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("ab", buffering=0)
-            self._drop_torn_line(path)
+        self._file = LineFile(path)
 
     def append(self, line: AnyLine) -> None:
         """Write one line whole."""
         # A step's calls were written when they returned.
-        text = line.model_dump_json(exclude={"calls"})
-        with blame(RecordError, "the trace cannot be written"):
-            self._write_whole(text.encode() + b"\n")
+        self._file.append(line.model_dump_json(exclude={"calls"}))
 
     def close(self) -> None:
         """Close the file; more lines are an error."""
@@ -47,17 +41,6 @@ class TraceWriter:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _write_whole(self, line: bytes) -> None:
-        before = self._file.seek(0, os.SEEK_END)
-        if self._file.write(line) < len(line):
-            # A full disk takes part of a line; the part must not stay.
-            self._file.truncate(before)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    def _drop_torn_line(self, path: Path) -> None:
-        written = path.read_bytes()
-        self._file.truncate(written.rfind(b"\n") + 1)
 
 
 def read_trace(path: Path, run: str) -> Trace:
@@ -88,4 +71,7 @@ def _parse(raw: bytes, path: Path, number: int) -> AnyLine:
         return _LINE.validate_json(raw)
     except ValidationError as error:
         first = error.errors()[0]
-        raise RecordError(f"{path}, line {number}: {first['msg']}") from error
+        raise RecordError(
+            f"{path}, line {number} is damaged: {first['msg']};"
+            f" the {number - 1} lines before it are whole"
+        ) from error

@@ -5,7 +5,6 @@ with the task's own grader. They count only if both they and the submission were
 written during that execution.
 """
 
-import tempfile
 from pathlib import Path
 
 from inspect_ai.util import SandboxEnvironment
@@ -15,6 +14,7 @@ from mlagentbench.core.task import Task, Validation
 from mlagentbench.environment.collect import collect, fingerprint
 from mlagentbench.run.judge import judge
 from mlagentbench.run.meter import Measured, measured
+from mlagentbench.run.scratch import scratch_folder
 
 
 class ValidationMeter:
@@ -51,10 +51,10 @@ class ValidationMeter:
     async def _grade(self, validation: Validation) -> Measured:
         answers, truth = validation.answers, self._public / validation.truth
         limit = self._task.budget.submission_mb
-        with tempfile.TemporaryDirectory(prefix="mlab-validation-") as scratch:
+        with scratch_folder() as scratch:
             try:
-                await collect(self._sandbox, (answers,), Path(scratch), limit_mb=limit)
+                await collect(self._sandbox, (answers,), scratch, limit_mb=limit)
             except SubmissionError as error:
                 return Measured(problem=str(error))
-            verdict = await judge(self._task, Path(scratch) / answers, truth)
+            verdict = await judge(self._task, scratch / answers, truth)
         return measured(self._task, verdict)

@@ -27,11 +27,20 @@ _THE_DISK = frozenset(
 def writing_to(folder: Path) -> Iterator[None]:
     """Turn what the disk refuses inside into one sentence about `folder`."""
     try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    try:
         yield
     except OSError as error:
         if error.errno not in _THE_DISK:
             raise
-        raise MachineError(
-            f"{folder} cannot be written ({os.strerror(error.errno)}): make room "
-            "there or get the right to write there, or use another folder."
-        ) from error
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(folder: Path, error: OSError) -> MachineError:
+    return MachineError(
+        f"The cache {folder} cannot be written ({os.strerror(error.errno or 0)}): "
+        "make room or give yourself the right to write there, or name another "
+        "cache folder with MLAB_CACHE."
+    )

@@ -113,15 +113,9 @@ async def box_text(box: Box, script: str) -> str:
     return (done.stdout + done.stderr).decode(errors="replace")
 
 
-async def test_there_is_no_network(furnished):
+async def test_the_only_network_is_a_loopback_of_its_own(furnished):
     code = """
 import socket
-for family, host in ((socket.AF_INET, "1.1.1.1"), (socket.AF_INET6, "::2")):
-    try:
-        socket.socket(family).connect((host, 53))
-        print("connected", host)
-    except OSError:
-        pass
 print([name for _, name in socket.if_nameindex()])
 server = socket.create_server(("localhost", 0))
 socket.create_connection(server.getsockname()).close()

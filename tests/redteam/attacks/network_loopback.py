@@ -1,4 +1,4 @@
-"""Connect to a service of the host, or to anything outside it."""
+"""Connect to a service of the host, by every name of loopback."""
 
 import socket
 from functools import partial
@@ -17,6 +17,5 @@ PLACES = [
     ("localhost", PORT),
     ("0.0.0.0", PORT),
     ("::1", PORT),
-    ("1.1.1.1", 53),
 ]
 conclude({f"{host}:{port}": partial(connect, (host, port)) for host, port in PLACES})

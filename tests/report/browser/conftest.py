@@ -19,7 +19,9 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="session")
+# Not longer than a module: while it is open, its event loop runs in this thread, and
+# no other test could run one of its own.
+@pytest.fixture(scope="module")
 def browser(tmp_path_factory) -> Iterator[BrowserContext]:
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:

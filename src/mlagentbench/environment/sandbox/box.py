@@ -29,7 +29,7 @@ from mlagentbench.environment.sandbox.kernel import as_root
 from mlagentbench.environment.sandbox.pipes import Stdin
 from mlagentbench.environment.sandbox.places import Places, absolute
 from mlagentbench.environment.sandbox.process import Process
-from mlagentbench.environment.sandbox.rooms import Room, make_room, sweep
+from mlagentbench.environment.sandbox.rooms import RoomFolder, make_room, sweep
 from mlagentbench.environment.sandbox.slots import Slot, take_slot
 from mlagentbench.environment.sandbox.staging import stage
 from mlagentbench.environment.sandbox.supervision import (
@@ -51,7 +51,7 @@ class Box:
 
     def __init__(
         self,
-        room: Room,
+        room: RoomFolder,
         slot: Slot,
         furnishing: Furnishing,
         limits: Limits,
@@ -211,7 +211,7 @@ def open_box(
         raise
 
 
-def _grouped(room: Room, hierarchy: Hierarchy, limits: Limits) -> Cgroup:
+def _grouped(room: RoomFolder, hierarchy: Hierarchy, limits: Limits) -> Cgroup:
     # Noted first, so that a sweep finds the groups even if we die at once.
     room.note_cgroups({folder / room.name for folder in hierarchy.parents.values()})
     return make_cgroup(hierarchy, room.name, limits)

@@ -115,14 +115,21 @@ def _settings(version: int, controller: str, limits: Limits) -> list[tuple[str, 
             ("memory.memsw.limit_in_bytes", memory),
         ],
         (1, "pids"): [("pids.max", str(limits.processes))],
-        (1, "cpu"): [("cpu.cfs_period_us", str(_PERIOD)), ("cpu.cfs_quota_us", quota)],
+        (1, "cpu"): [
+            ("cpu.cfs_period_us", str(_PERIOD)),
+            ("cpu.cfs_quota_us", quota),
+            ("cpu.shares", "262144" if limits.urgent else "1024"),
+        ],
         (2, "memory"): [
             ("memory.max", memory),
             ("memory.swap.max", "0"),
             ("memory.oom.group", "1"),
         ],
         (2, "pids"): [("pids.max", str(limits.processes))],
-        (2, "cpu"): [("cpu.max", f"{quota} {_PERIOD}")],
+        (2, "cpu"): [
+            ("cpu.max", f"{quota} {_PERIOD}"),
+            ("cpu.weight", "10000" if limits.urgent else "100"),
+        ],
     }[version, controller]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mlagentbench.core.errors import MachineError
 from mlagentbench.environment.sandbox.furnishing import Furnishing
-from mlagentbench.environment.sandbox.rooms import Room
+from mlagentbench.environment.sandbox.rooms import RoomFolder
 
 _PROJECT_MARKS = ("pyproject.toml", ".git")
 _LIBRARIES = ("python*", "lib*/python*", "local/lib*/python*")
@@ -23,7 +23,7 @@ _PACKAGES = ("site-packages", "dist-packages")
 class Cover:
     """Shows folders of the host read-only, without what is private in them."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: RoomFolder) -> None:
         """Cover with the room's empty folder."""
         self._empty = str(room.empty)
         self._private = _private_paths(room.folder.parent)

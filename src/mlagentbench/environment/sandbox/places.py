@@ -7,13 +7,15 @@ from pathlib import PurePosixPath
 
 from mlagentbench.environment.sandbox.furnishing import TMP, WORKSPACE, Furnishing
 from mlagentbench.environment.sandbox.opener import Opener
-from mlagentbench.environment.sandbox.rooms import Room
+from mlagentbench.environment.sandbox.rooms import RoomFolder
 
 
 class Places:
     """The workspace, /tmp and the mounts, reached from the host without a process."""
 
-    def __init__(self, furnishing: Furnishing, room: Room, uid: int | None) -> None:
+    def __init__(
+        self, furnishing: Furnishing, room: RoomFolder, uid: int | None
+    ) -> None:
         """Look into `room`; as root, with no more rights than `uid` has."""
         self._own = {
             PurePosixPath(WORKSPACE): Opener(room.workspace, uid=uid),

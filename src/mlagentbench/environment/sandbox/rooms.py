@@ -25,7 +25,7 @@ _CGROUPS = "cgroups"
 _SECCOMP = "seccomp.bpf"
 
 
-class Room:
+class RoomFolder:
     """The host folder of one sandbox."""
 
     def __init__(self, folder: Path, lock: int) -> None:
@@ -82,7 +82,7 @@ class Room:
         os.close(self._lock)
 
 
-def make_room(rooms: Path) -> Room:
+def make_room(rooms: Path) -> RoomFolder:
     """Make a folder under `rooms` that is ours until we die."""
     rooms = rooms.absolute()
     rooms.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def make_room(rooms: Path) -> Room:
         folder = rooms / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
         lock = _locked(folder / _LOCK)
-    room = Room(folder, lock)
+    room = RoomFolder(folder, lock)
     for part in (room.workspace, room.tmp, room.etc, room.empty):
         part.mkdir()
         part.chmod(0o755)

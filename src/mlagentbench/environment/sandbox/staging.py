@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from mlagentbench.core.errors import SandboxError, TaskError
 from mlagentbench.environment.sandbox.furnishing import USER, WORKSPACE, Furnishing
 from mlagentbench.environment.sandbox.kernel import as_root
-from mlagentbench.environment.sandbox.rooms import Room
+from mlagentbench.environment.sandbox.rooms import RoomFolder
 
 ALTERNATIVES = Path("/etc/alternatives")
 """Links by which some systems choose between programs and libraries."""
@@ -16,7 +16,7 @@ _LOADER_CACHE = Path("/etc/ld.so.cache")
 _SKIPPED = {"__pycache__"}
 
 
-def stage(furnishing: Furnishing, room: Room, uid: int) -> None:
+def stage(furnishing: Furnishing, room: RoomFolder, uid: int) -> None:
     """Fill a new room: the starter's files, mount points, and who the user is."""
     if furnishing.starter is not None:
         _copy_files(furnishing.starter, room.workspace)
@@ -65,7 +65,7 @@ def _make_mount_point(source: Path, target: Path) -> None:
         target.touch(mode=0o644)
 
 
-def _write_etc(room: Room, uid: int) -> None:
+def _write_etc(room: RoomFolder, uid: int) -> None:
     files = {
         "passwd": f"root:x:0:0::/tmp:/bin/sh\n{USER}:x:{uid}:{uid}::/tmp:/bin/sh\n",
         "group": f"root:x:0:\n{USER}:x:{uid}:\n",

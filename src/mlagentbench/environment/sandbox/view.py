@@ -17,14 +17,14 @@ from mlagentbench.environment.sandbox.furnishing import (
     Furnishing,
 )
 from mlagentbench.environment.sandbox.interpreter import find_interpreter
-from mlagentbench.environment.sandbox.rooms import Room
+from mlagentbench.environment.sandbox.rooms import RoomFolder
 from mlagentbench.environment.sandbox.staging import ALTERNATIVES
 
 _USR = Path("/usr")
 _TOP_LEVEL = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
-def file_tree(furnishing: Furnishing, room: Room, limits: Limits) -> list[str]:
+def file_tree(furnishing: Furnishing, room: RoomFolder, limits: Limits) -> list[str]:
     """Return the arguments that build the whole tree and set the environment."""
     cover = Cover(room)
     programs = [*_system(cover), *_interpreter(furnishing.agent_env, cover)]

@@ -65,7 +65,12 @@ class Seat:
     def _limits(self) -> Limits:
         memory_mb = int(self.task.data.memory_gb * 1024)
         disk = max(_DISK_MB, int(2 * self.task.budget.submission_mb))
-        return Limits(memory_mb=memory_mb, workspace_mb=disk, file_mb=disk)
+        return Limits(
+            memory_mb=memory_mb,
+            workspace_mb=disk,
+            file_mb=disk,
+            urgent=self.grading.timed,
+        )
 
     def _patience(self, seconds: float) -> Patience:
         return Patience(

@@ -1,0 +1,37 @@
+"""An agent of the tests' own whose every step depends on the ones before."""
+
+from mlagentbench.agents.context import Context
+from mlagentbench.environment.snapshots.manifest import LARGE
+
+_WORK = f"""
+import csv, pathlib
+count = pathlib.Path("count.txt")
+times = int(count.read_text()) + 1 if count.exists() else 1
+count.write_text(str(times))
+with open("data/test.csv", newline="") as file:
+    rows = [row["Id"] for row in csv.DictReader(file)]
+lines = [f"{{row}},{{10 + times}}\\n" for row in rows]
+pathlib.Path("submission.csv").write_text("Id,y\\n" + "".join(lines))
+with open("weights.bin", "wb") as file:
+    file.write(bytes([times]))
+    file.truncate({LARGE + 1})
+print("done", times, "times")
+"""
+
+
+async def quick(context: Context) -> None:
+    """Count executions in a file, beside one so large that only the last is kept."""
+    await context.act("Write File", file_name="work.py", content=_WORK)
+    await context.act("Execute Script", script_name="work.py")
+    await context.act("Execute Script", script_name="work.py")
+    await context.act("Final Answer", final_answer="done")
+
+
+async def slow(context: Context) -> None:
+    """Be in the middle of an execution for long enough to be disturbed in it."""
+    script = "import time; print('begun', flush=True); time.sleep(60)"
+    await context.act("Write File", file_name="work.py", content=_WORK)
+    await context.act("Execute Script", script_name="work.py")
+    await context.act("Write File", file_name="sleep.py", content=script)
+    await context.act("Execute Script", script_name="sleep.py")
+    await context.act("Final Answer", final_answer="done")

@@ -1,0 +1,129 @@
+"""A harness in a process of its own, which a test may disturb.
+
+Starting the engine takes seconds, so one server imports it once and is forked for
+every harness.
+"""
+
+import json
+import multiprocessing
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from pathlib import Path
+
+from tests.faults.inject import Change, Fault, Injection, Moment, die
+from tests.faults.place import Place
+
+from mlagentbench.core.errors import BenchError
+from mlagentbench.run.experiment import Experiment
+from mlagentbench.run.pipeline import resume, run
+from mlagentbench.run.plan import Plan
+
+_IMPORTED_ONCE = [
+    "tests.faults.harness",
+    "thinker",
+    "mlagentbench.run.registry",
+    "mlagentbench.agents.tuner",
+    # What Inspect imports only when it is first used.
+    "inspect_ai.hooks._startup",
+    "inspect_ai.agent._acp.server",
+    "inspect_ai.agent._acp.transport_live",
+    "inspect_ai._control.scoring",
+    "inspect_ai.model._providers.none",
+    "inspect_ai.solver._transcript",
+]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A moment of one change."""
+
+    number: int
+    """Counts from 1."""
+    moment: Moment
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a harness is to do."""
+
+    place: Place
+    plan: Plan
+    again: bool = False
+    """Whether to resume what was begun before."""
+    killed_at: Point | None = None
+
+    @property
+    def experiment(self) -> Experiment:
+        """What it works on."""
+        return Experiment(self.plan.out / str(self.plan.name))
+
+    @property
+    def notes(self) -> Path:
+        """Where the process says what came of it."""
+        return self.plan.out / f"{self.plan.name}.notes"
+
+
+def context() -> ForkServerContext:
+    """Return the way to start processes in which the engine is already there."""
+    server = multiprocessing.get_context("forkserver")
+    server.set_forkserver_preload(_IMPORTED_ONCE)
+    return server
+
+
+def start(job: Job, work: Callable[[Job], object] | None = None) -> ForkServerProcess:
+    """Begin the job in another process; `work` takes the place of the job itself."""
+    job.plan.out.mkdir(parents=True, exist_ok=True)
+    process = context().Process(target=_begin, args=(job, work or carry_out))
+    process.start()
+    return process
+
+
+def finish(job: Job, work: Callable[[Job], object] | None = None) -> int:
+    """Do the job in another process; return how that ended."""
+    process = start(job, work)
+    process.join()
+    code = process.exitcode
+    process.close()
+    assert code is not None
+    return code
+
+
+def carry_out(job: Job) -> None:
+    """Run or resume, as the job says."""
+    if job.again:
+        resume(job.experiment, cache=job.place.cache)
+    else:
+        run(job.plan, cache=job.place.cache)
+
+
+def note_changes(job: Job) -> None:
+    """Run undisturbed and write down every change that was made."""
+    injection = Injection(job.experiment.folder)
+    injection.install()
+    carry_out(job)
+    changes = [(one.kind, one.path, one.size) for one in injection.changes]
+    job.notes.write_text(json.dumps(changes))
+
+
+def noted_changes(job: Job) -> list[Change]:
+    """Read back what `note_changes` wrote."""
+    return [Change(*one) for one in json.loads(job.notes.read_text())]
+
+
+def _begin(job: Job, work: Callable[[Job], object]) -> None:
+    log = os.open(f"{job.notes}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.environ["TMPDIR"] = str(job.place.tmp)
+    tempfile.tempdir = None
+    if job.killed_at is not None:
+        fault = Fault(job.killed_at.number, job.killed_at.moment, die)
+        Injection(job.experiment.folder, fault).install()
+    try:
+        work(job)
+    except BenchError as error:
+        job.notes.write_text(str(error))
+        raise SystemExit(1) from error

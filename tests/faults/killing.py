@@ -1,0 +1,157 @@
+"""Killing a harness at chosen changes or moments, and resuming what it left."""
+
+import random
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from tests.faults.harness import (
+    Job,
+    Point,
+    finish,
+    note_changes,
+    noted_changes,
+    start,
+)
+from tests.faults.inject import Change
+from tests.faults.place import Place, unfinished_files
+from tests.faults.plans import plan_for
+from tests.faults.story import Story, story
+
+from mlagentbench.run.experiment import Experiment
+
+T = TypeVar("T")
+
+_KILLED = -9
+_AT_ONCE = 2
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """A run that nothing happened to."""
+
+    job: Job
+    story: Story
+    changes: list[Change]
+    seconds: float
+
+    def points(self) -> list[Point]:
+        """Return every boundary: before and in the middle of changes, and the end."""
+        found = []
+        for number, change in enumerate(self.changes, start=1):
+            found.append(Point(number, "before"))
+            if change.has_half:
+                found.append(Point(number, "half"))
+        return [*found, Point(len(self.changes), "after")]
+
+    def one_of_each_kind(self) -> list[Point]:
+        """Return the boundaries of what is ever recorded, and the last of each kind."""
+        kinds: dict[str, Point] = {}
+        for point in self.points():
+            change = self.changes[point.number - 1]
+            kinds[_kind(change, point)] = point
+        return sorted(kinds.values(), key=lambda point: point.number)
+
+
+def undisturbed(place: Place, kind: str) -> Undisturbed:
+    """Run once in peace and note what changes."""
+    job = Job(place, plan_for(kind, place.top / "out", f"{kind}-undisturbed"))
+    clock = time.monotonic()
+    assert finish(job, note_changes) == 0
+    seconds = time.monotonic() - clock
+    return Undisturbed(job, story(job.experiment), noted_changes(job), seconds)
+
+
+def killed_at(reference: Undisturbed, points: Iterable[Point]) -> list[str]:
+    """Kill one run at each point and resume it; return what came out differently."""
+
+    def cycle(point: Point) -> list[str]:
+        name = f"{reference.job.plan.name}-{point.number}-{point.moment}"
+        job = replace(_named(reference.job, name), killed_at=point)
+        code = finish(job)
+        assert code == _KILLED, (point, code)
+        change = reference.changes[point.number - 1]
+        return [
+            f"killed {point.moment} {change.kind} of {change.path}: {problem}"
+            for problem in _resumed(job, reference)
+        ]
+
+    return _all(cycle, points)
+
+
+def killed_at_random(
+    reference: Undisturbed, times: int, chance: random.Random
+) -> list[str]:
+    """Kill runs at random moments and resume them; return what came out differently."""
+
+    def cycle(numbered: tuple[int, float]) -> list[str]:
+        number, after = numbered
+        job = _named(reference.job, f"{reference.job.plan.name}-random-{number}")
+        process = start(job)
+        process.join(after)
+        process.kill()
+        process.join()
+        process.close()
+        return [
+            f"killed after {after:.2f} s: {problem}"
+            for problem in _resumed(job, reference)
+        ]
+
+    moments = [chance.uniform(0.1, 1.2) * reference.seconds for _ in range(times)]
+    return _all(cycle, enumerate(moments))
+
+
+def _resumed(job: Job, reference: Undisturbed) -> list[str]:
+    job.place.look_into_rooms()
+    begun = (job.experiment.folder / "experiment.json").exists()
+    # Before that file there is nothing to resume: the command is given again.
+    code = finish(replace(job, again=begun, killed_at=None))
+    if code != 0:
+        return [f"resuming it exits {code}: {said(job)}"]
+    problems = differences(job.experiment, reference.story)
+    if not problems:
+        shutil.rmtree(job.experiment.folder)
+    return problems
+
+
+def differences(experiment: Experiment, expected: Story) -> list[str]:
+    """Say how a resumed experiment of one run differs from the undisturbed one."""
+    cards, warnings = experiment.scorecards()
+    if len(cards) != 1:
+        return [f"there are {len(cards)} scorecards", *warnings]
+    found = story(experiment)
+    problems = [
+        f"{part} is not as it would have been: {ours} instead of {theirs}"
+        for part, ours, theirs in zip(Story._fields, found, expected, strict=True)
+        if ours != theirs
+    ]
+    left = unfinished_files(experiment.folder)
+    return problems + warnings + ([f"unfinished files are left: {left}"] if left else [])
+
+
+def said(job: Job) -> str:
+    """Return what a job that failed has said."""
+    log = Path(f"{job.notes}.log")
+    return log.read_text(errors="replace")[-2000:] if log.exists() else ""
+
+
+def _named(job: Job, name: str) -> Job:
+    return replace(job, plan=job.plan.model_copy(update={"name": name}))
+
+
+def _kind(change: Change, point: Point) -> str:
+    path = re.sub(r"[0-9a-f]{16,}|\.json\.\w+|_tmp_\w+", "*", change.path)
+    place = re.sub(r"objects/../", "objects/", path)
+    if not place.startswith(("snapshots", "logs")):
+        place += f" {point.number}"
+    return f"{point.moment} {change.kind} {place}"
+
+
+def _all(cycle: Callable[[T], list[str]], given: Iterable[T]) -> list[str]:
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return [problem for found in pool.map(cycle, given) for problem in found]

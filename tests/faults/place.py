@@ -1,0 +1,52 @@
+"""A machine's corner for disturbed runs: a cache and a folder for temporary files."""
+
+import time
+from pathlib import Path
+
+from tests.redteam.leftovers import Leftovers, leftovers
+
+_SETTLED_WITHIN = 10.0
+
+
+class Place:
+    """Where harnesses work; what they leave behind is theirs alone."""
+
+    def __init__(self, top: Path, shared_cache: Path) -> None:
+        """Use a new folder; environments are taken from a cache that has them."""
+        self.top = top
+        self.cache = top / "cache"
+        self.tmp = top / "tmp"
+        self.cache.mkdir(parents=True)
+        self.tmp.mkdir()
+        (self.cache / "agent-env").symlink_to(shared_cache.absolute() / "agent-env")
+        self._rooms_seen: set[str] = set()
+
+    @property
+    def rooms(self) -> Path:
+        """Where their sandboxes are."""
+        return self.cache / "rooms"
+
+    def look_into_rooms(self) -> None:
+        """Remember which sandboxes there were."""
+        if self.rooms.is_dir():
+            self._rooms_seen |= {room.name for room in self.rooms.iterdir()}
+
+    def leftovers(self) -> Leftovers:
+        """Return what is left once everything has had time to go."""
+        deadline = time.monotonic() + _SETTLED_WITHIN
+        while True:
+            found = leftovers(self.top, self.rooms, self._rooms_seen)
+            if not found.any or time.monotonic() > deadline:
+                return found
+            time.sleep(0.05)
+
+
+def unfinished_files(folder: Path) -> list[str]:
+    """Return the files of an experiment that a writer did not live to finish."""
+    names = [path.relative_to(folder) for path in folder.rglob("*")]
+    return [
+        str(name)
+        for name in names
+        if name.parent.name == "incoming"
+        or (name.name.startswith(".") and str(name) != ".lock")
+    ]

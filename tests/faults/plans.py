@@ -1,0 +1,21 @@
+"""The runs that are disturbed: short, and each step needs the ones before."""
+
+from pathlib import Path
+
+from mlagentbench.run.plan import BudgetOverride, Plan
+
+QUICK_TASK = Path(__file__).parent / "quick"
+
+_AGENTS = {
+    "quick": {"agent": "tests.faults.agents:quick"},
+    "slow": {"agent": "tests.faults.agents:slow"},
+    "tuner": {"agent": "tuner", "budget": BudgetOverride(steps=8)},
+    "thinker": {"agent": "thinker:thinker", "model": "scripted/thinker:script"},
+}
+
+
+def plan_for(kind: str, out: Path, name: str, **more: object) -> Plan:
+    """Return the plan of one short run."""
+    return Plan(
+        tasks=(str(QUICK_TASK),), out=out, name=name, **_AGENTS[kind], **more
+    )

@@ -1,0 +1,54 @@
+"""Going through a recorded past."""
+
+import pytest
+from inspect_ai.model import ChatMessageUser, GenerateConfig
+
+from mlagentbench.core.errors import ReplayError
+from mlagentbench.core.trace import ModelCall, Seconds, Spent, Step, Trace
+from mlagentbench.run.asking import request_sha
+from mlagentbench.run.replay import Past
+
+
+def step(number, action="Read File", **given):
+    return Step(
+        run="r", step=number, agent_step=number, action=action, input=given,
+        observation="", ok=True, spent=Spent(steps=number), seconds=Seconds(),
+        started="", calls=(call(f"sha-{number}"),),
+    )  # fmt: skip
+
+
+def call(sha, role="main"):
+    return ModelCall(role=role, model="m", request_sha=sha, reply={})
+
+
+TRACE = Trace(run="r", steps=(step(1, file_name="a"), step(2)), calls=(call("late"),))
+
+
+def test_the_past_answers_in_order_and_then_is_over():
+    past = Past(TRACE)
+    assert past.call("main", "sha-1").request_sha == "sha-1"
+    assert past.step("Read File", {"file_name": "a"}).step == 1
+    assert past.call("main", "sha-2") is not None
+    assert past.step("Read File", {}).step == 2
+    assert past.call("main", "late") is not None
+    assert past.step("Read File", {}) is None
+    assert past.call("main", "new") is None
+
+
+def test_another_action_or_question_is_not_deterministic():
+    with pytest.raises(ReplayError, match="step 1 was Read File"):
+        Past(TRACE).step("Write File", {"file_name": "a"})
+    with pytest.raises(ReplayError, match="step 1"):
+        Past(TRACE).step("Read File", {"file_name": "b"})
+    with pytest.raises(ReplayError, match="asks its main model something else"):
+        Past(TRACE).call("main", "other")
+
+
+def test_a_request_is_known_by_what_it_says_and_not_by_its_ids():
+    def sha(text, temperature=0.5):
+        config = GenerateConfig(temperature=temperature)
+        return request_sha([ChatMessageUser(content=text)], [], config)
+
+    assert sha("hello") == sha("hello")
+    assert sha("hello") != sha("goodbye")
+    assert sha("hello") != sha("hello", temperature=0.6)

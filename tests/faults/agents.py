@@ -4,16 +4,17 @@ from mlagentbench.agents.context import Context
 from mlagentbench.environment.snapshots.manifest import LARGE
 
 _WORK = f"""
-import csv, pathlib
+import csv, os, pathlib
+seed = int(os.environ["MLAB_SEED"])
 count = pathlib.Path("count.txt")
 times = int(count.read_text()) + 1 if count.exists() else 1
 count.write_text(str(times))
 with open("data/test.csv", newline="") as file:
     rows = [row["Id"] for row in csv.DictReader(file)]
-lines = [f"{{row}},{{10 + times}}\\n" for row in rows]
+lines = [f"{{row}},{{10 + times + seed}}\\n" for row in rows]
 pathlib.Path("submission.csv").write_text("Id,y\\n" + "".join(lines))
 with open("weights.bin", "wb") as file:
-    file.write(bytes([times]))
+    file.write(bytes([times, seed]))
     file.truncate({LARGE + 1})
 print("done", times, "times")
 """
@@ -28,10 +29,8 @@ async def quick(context: Context) -> None:
 
 
 async def slow(context: Context) -> None:
-    """Be in the middle of an execution for long enough to be disturbed in it."""
-    script = "import time; print('begun', flush=True); time.sleep(60)"
-    await context.act("Write File", file_name="work.py", content=_WORK)
-    await context.act("Execute Script", script_name="work.py")
+    """Be in the middle of an execution long enough to be disturbed in it."""
+    script = "import time; print('begun', flush=True); time.sleep(4)"
     await context.act("Write File", file_name="sleep.py", content=script)
     await context.act("Execute Script", script_name="sleep.py")
-    await context.act("Final Answer", final_answer="done")
+    await quick(context)

@@ -63,7 +63,7 @@ class Job:
     @property
     def notes(self) -> Path:
         """Where the process says what came of it."""
-        return self.plan.out / f"{self.plan.name}.notes"
+        return self.place.notes / str(self.plan.name)
 
 
 def context() -> ForkServerContext:

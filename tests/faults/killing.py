@@ -73,9 +73,10 @@ def killed_at(reference: Undisturbed, points: Iterable[Point]) -> list[str]:
     def cycle(point: Point) -> list[str]:
         name = f"{reference.job.plan.name}-{point.number}-{point.moment}"
         job = replace(_named(reference.job, name), killed_at=point)
-        code = finish(job)
-        assert code == _KILLED, (point, code)
         change = reference.changes[point.number - 1]
+        # How often the engine writes its log depends on time; the end may come before.
+        if finish(job) != _KILLED and not change.path.startswith("logs"):
+            return [f"{point} of {change} was never reached"]
         return [
             f"killed {point.moment} {change.kind} of {change.path}: {problem}"
             for problem in _resumed(job, reference)
@@ -145,9 +146,9 @@ def _named(job: Job, name: str) -> Job:
 
 
 def _kind(change: Change, point: Point) -> str:
-    path = re.sub(r"[0-9a-f]{16,}|\.json\.\w+|_tmp_\w+", "*", change.path)
-    place = re.sub(r"objects/../", "objects/", path)
-    if not place.startswith(("snapshots", "logs")):
+    path = re.sub(r"[0-9a-f]{16,}|\.json\.\w+|logs/.+", "*", change.path)
+    place = re.sub(r"objects/..", "objects/*", path)
+    if not path.startswith(("snapshots", "*")):
         place += f" {point.number}"
     return f"{point.moment} {change.kind} {place}"
 

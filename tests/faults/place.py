@@ -16,8 +16,11 @@ class Place:
         self.top = top
         self.cache = top / "cache"
         self.tmp = top / "tmp"
+        self.notes = top / "notes"
+        """What processes say that came of them."""
         self.cache.mkdir(parents=True)
         self.tmp.mkdir()
+        self.notes.mkdir()
         (self.cache / "agent-env").symlink_to(shared_cache.absolute() / "agent-env")
         self._rooms_seen: set[str] = set()
 

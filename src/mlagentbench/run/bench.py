@@ -70,7 +70,7 @@ class RealBench:
             )
             experiment = run(plan, cache=self._cache, audience=self._audience)
             cards, _ = experiment.scorecards()
-        return last_attempts(cards)
+        return sorted(last_attempts(cards), key=lambda card: card.seed)
 
 
 def measure(task: Task, bench: RealBench, *, runs: int, parallel: int) -> Measured:

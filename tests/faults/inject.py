@@ -79,9 +79,7 @@ class Injection:
             if self._exists(shown) == (name == "mkdir"):
                 # It will fail, or is there already: nothing changes.
                 return real(path, *rest, **more)
-            return self._change(
-                Change(name, shown), lambda: real(path, *rest, **more)
-            )
+            return self._change(Change(name, shown), lambda: real(path, *rest, **more))
 
         return changed
 

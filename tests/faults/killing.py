@@ -127,12 +127,19 @@ def differences(experiment: Experiment, expected: Story) -> list[str]:
         return [f"there are {len(cards)} scorecards", *warnings]
     found = story(experiment)
     problems = [
-        f"{part} is not as it would have been: {ours} instead of {theirs}"
+        f"{part} is not as it would have been: {_short(ours)}, not {_short(theirs)}"
         for part, ours, theirs in zip(Story._fields, found, expected, strict=True)
         if ours != theirs
     ]
     left = unfinished_files(experiment.folder)
-    return problems + warnings + ([f"unfinished files are left: {left}"] if left else [])
+    return (
+        problems + warnings + ([f"unfinished files are left: {left}"] if left else [])
+    )
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:60]}...{text[-130:]}"
 
 
 def said(job: Job) -> str:

@@ -16,6 +16,4 @@ _AGENTS = {
 
 def plan_for(kind: str, out: Path, name: str, **more: object) -> Plan:
     """Return the plan of one short run."""
-    return Plan(
-        tasks=(str(QUICK_TASK),), out=out, name=name, **_AGENTS[kind], **more
-    )
+    return Plan(tasks=(str(QUICK_TASK),), out=out, name=name, **_AGENTS[kind], **more)

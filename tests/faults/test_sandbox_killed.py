@@ -13,6 +13,8 @@ from mlagentbench.core.ending import Ending
 from mlagentbench.environment.sandbox.tree import process_tree
 from mlagentbench.run.tracefile import read_trace
 
+SCRIPT = [b"python", b"/workspace/sleep.py"]
+
 
 def command_line(pid):
     try:
@@ -23,11 +25,13 @@ def command_line(pid):
 
 def at_work(harness):
     """Wait until the script runs; return the processes from the outermost inwards."""
-    while True:
-        below = [pid for pid in process_tree(harness)[1:] if command_line(pid)]
-        if below and b"sleep.py" in command_line(below[-1]):
+    while Path(f"/proc/{harness}/exe").exists():
+        below = process_tree(harness)[1:]
+        if below and command_line(below[-1])[:3:2] == SCRIPT:
+            time.sleep(0.5)
             return below
         time.sleep(0.01)
+    raise AssertionError("the script was never seen to run")
 
 
 @pytest.fixture

@@ -112,8 +112,8 @@ class Injection:
         real, whole = self._real["write"], memoryview(data).cast("B")
         change = Change("write", self._held(descriptor), len(whole))
 
-        def half() -> None:
-            real(descriptor, whole[: len(whole) // 2])
+        def half() -> int:
+            return real(descriptor, whole[: len(whole) // 2])
 
         return self._change(change, lambda: real(descriptor, data), half)
 
@@ -125,7 +125,7 @@ class Injection:
         self,
         change: Change,
         real: Callable[[], Any],
-        half: Callable[[], None] | None = None,
+        half: Callable[[], int] | None = None,
     ) -> Any:
         if not change.path or getattr(self._inside, "yes", False):
             return real()
@@ -135,15 +135,19 @@ class Injection:
         fault = self._fault
         if fault is None or fault.number != len(self.changes):
             return real()
-        if fault.moment == "half" and half is not None:
-            half()
-        result = real() if fault.moment == "after" else None
+        if fault.moment == "before":
+            self._act(fault)
+            return real()
+        result = half() if fault.moment == "half" and half else real()
+        self._act(fault)
+        return result
+
+    def _act(self, fault: Fault) -> None:
         self._inside.yes = True
         try:
             fault.act()
         finally:
             self._inside.yes = False
-        return result if fault.moment == "after" else real()
 
     def _goes_on(self, change: Change) -> bool:
         """Whether it is one more piece of contents that come in many."""

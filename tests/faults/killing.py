@@ -1,6 +1,5 @@
 """Killing a harness at chosen changes or moments, and resuming what it left."""
 
-import random
 import re
 import shutil
 import time
@@ -82,17 +81,16 @@ def killed_at(reference: Undisturbed, points: Iterable[Point]) -> list[str]:
             for problem in _resumed(job, reference)
         ]
 
-    return _all(cycle, points)
+    return side_by_side(cycle, points)
 
 
-def killed_at_random(
-    reference: Undisturbed, times: int, chance: random.Random
-) -> list[str]:
-    """Kill runs at random moments and resume them; return what came out differently."""
+def killed_after(reference: Undisturbed, moments: Iterable[float]) -> list[str]:
+    """Kill runs after some seconds and resume them; return what differs then."""
 
     def cycle(numbered: tuple[int, float]) -> list[str]:
         number, after = numbered
-        job = _named(reference.job, f"{reference.job.plan.name}-random-{number}")
+        name = f"{reference.job.plan.name}-after-{number}"
+        job = _named(reference.job, name)
         process = start(job)
         process.join(after)
         process.kill()
@@ -103,8 +101,7 @@ def killed_at_random(
             for problem in _resumed(job, reference)
         ]
 
-    moments = [chance.uniform(0.1, 1.2) * reference.seconds for _ in range(times)]
-    return _all(cycle, enumerate(moments))
+    return side_by_side(cycle, enumerate(moments))
 
 
 def _resumed(job: Job, reference: Undisturbed) -> list[str]:
@@ -123,8 +120,9 @@ def _resumed(job: Job, reference: Undisturbed) -> list[str]:
 def differences(experiment: Experiment, expected: Story) -> list[str]:
     """Say how a resumed experiment of one run differs from the undisturbed one."""
     cards, warnings = experiment.scorecards()
-    if len(cards) != 1:
-        return [f"there are {len(cards)} scorecards", *warnings]
+    if sum(card.ending.counts for card in cards) != 1:
+        ends = [f"{card.ending}: {card.reason}" for card in cards]
+        return [f"there is not one scorecard that counts: {ends}", *warnings]
     found = story(experiment)
     problems = [
         f"{part} is not as it would have been: {_short(ours)}, not {_short(theirs)}"
@@ -160,6 +158,7 @@ def _kind(change: Change, point: Point) -> str:
     return f"{point.moment} {change.kind} {place}"
 
 
-def _all(cycle: Callable[[T], list[str]], given: Iterable[T]) -> list[str]:
+def side_by_side(cycle: Callable[[T], list[str]], given: Iterable[T]) -> list[str]:
+    """Do something for each, a few at a time; return all problems together."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return [problem for found in pool.map(cycle, given) for problem in found]

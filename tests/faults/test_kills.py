@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from tests.faults.killing import killed_at, killed_at_random, undisturbed
+from tests.faults.killing import killed_after, killed_at, undisturbed
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,9 @@ def test_killed_at_every_kind_of_write_a_run_ends_as_if_nothing_had_been(place, 
 @pytest.mark.parametrize("kind", ["tuner", "thinker"])
 def test_killed_at_any_moment_a_run_ends_as_if_nothing_had_been(place, kind):
     reference = undisturbed(place, kind)
-    problems = killed_at_random(reference, 4, random.Random(kind))
+    chance = random.Random(kind)
+    moments = [chance.uniform(0.1, reference.seconds) for _ in range(3)]
+    problems = killed_after(reference, moments)
     assert problems == []
     left = place.leftovers()
     assert not left.any, left

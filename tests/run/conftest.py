@@ -21,7 +21,7 @@ def quick_folder(tmp_path_factory) -> Path:
     _replace(folder / "prepare.py", "\nOUTPUTS = 160_000", "\nOUTPUTS = 20_000")
     _replace(folder / "prepare.py", "OUTPUTS = 40_000", "OUTPUTS = 5_000")
     _replace(folder / "prepare.py", "HIDDEN_INPUTS = 5", "HIDDEN_INPUTS = 3")
-    _replace(folder / "task.toml", "seconds = 30", "seconds = 5")
+    _replace(folder / "task.toml", "seconds = 30", "seconds = 10")
     _replace(folder / "task.toml", "memory_gb = 4", "memory_gb = 1")
     return folder
 

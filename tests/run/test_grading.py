@@ -56,7 +56,7 @@ def test_the_reference_is_many_times_faster(judge_layer, reference_code):
         ("return 'fast'", "type and shape"),
         ("raise RuntimeError('not today')", "RuntimeError: not today"),
         ("os._exit(0)", "exit code 0"),
-        ("time.sleep(999)", "did not answer within 5 s"),
+        ("time.sleep(999)", "did not answer within 10 s"),
         ("return np.zeros(2**23)", "longer than"),
         ("return bytearray(2**31)", "memory"),
         ("return np.zeros(10**12)", "exit code 1"),

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from mlagentbench.run.bench import RealBench
-from mlagentbench.run.order import Audience
+from mlagentbench.run.order import Nobody
 from mlagentbench.tasks.catalogue import load_task
 from mlagentbench.tasks.check.data import labels_do_not_leak
 from mlagentbench.tasks.check.grading import (
@@ -25,7 +25,7 @@ def examine(cache, tmp_path):
         return Subject(
             task=task,
             prepared=prepare(task, cache),
-            bench=RealBench(cache, Audience()),
+            bench=RealBench(cache, Nobody()),
             scratch=tmp_path / "scratch",
         )
 

@@ -14,6 +14,8 @@ def add_missing_card(
     order: Order, run: RunId, ending: Ending, reason: str | None
 ) -> None:
     """Say how a run ended, unless it was judged."""
+    if ending is Ending.BROKEN and reason is None:
+        reason = f"it left no word; see {order.experiment.logs}"
     cards, _ = order.experiment.scorecards()
     if any(card.run == str(run) and card.attempt == order.attempt for card in cards):
         return

@@ -32,7 +32,8 @@ def evaluate_orders(work: Work, logs: Path, parallel: int) -> dict[str, str]:
     # Inspect hands back no log at all for a task that was cancelled under way.
     if len(results) < len(work) or any(log.status == "cancelled" for log in results):
         raise Interrupted
-    return {run: why for result in results for run, why in _failures(result)}
+    of_runs = {run: why for result in results for run, why in _failures(result)}
+    return _of_tasks(work, results) | of_runs
 
 
 def _evaluate(work: Work, logs: Path, parallel: int) -> list[EvalLog]:
@@ -57,6 +58,19 @@ def _evaluate(work: Work, logs: Path, parallel: int) -> list[EvalLog]:
 
 def _model(name: str) -> str | None:
     return None if name == NO_MODEL else name
+
+
+def _of_tasks(work: Work, results: list[EvalLog]) -> dict[str, str]:
+    """Return why whole tasks failed, for each of their runs."""
+    failed = {
+        result.eval.task: result.error.message for result in results if result.error
+    }
+    return {
+        str(order.run_id(seed)): failed[order.task.id]
+        for order, seeds in work
+        for seed in seeds
+        if order.task.id in failed
+    }
 
 
 def _failures(result: EvalLog) -> list[tuple[str, str]]:

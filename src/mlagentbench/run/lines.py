@@ -4,7 +4,7 @@ import errno
 import os
 from pathlib import Path
 
-from mlagentbench.core.errors import RecordError, blame
+from mlagentbench.environment.snapshots.place import recording
 
 
 class LineFile:
@@ -12,14 +12,14 @@ class LineFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with blame(RecordError, f"{path} cannot be written"):
+        with recording(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("ab", buffering=0)
             self._drop_torn_line()
 
     def append(self, line: str) -> None:
         """Write one line; it is on its way to disk on return."""
-        with blame(RecordError, f"{self._path} cannot be written"):
+        with recording(self._path):
             self._write_whole(line.encode() + b"\n")
 
     def close(self) -> None:

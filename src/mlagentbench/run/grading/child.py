@@ -13,14 +13,16 @@ from mlagentbench.run.grading.quiet import quietest_core
 from mlagentbench.run.grading.request import Outcome, Request
 from mlagentbench.run.grading.seat import Seat
 from mlagentbench.run.grading.sitting import Sitting, starter_files
+from mlagentbench.run.lifeline import die_with
 from mlagentbench.run.places import rooms
 from mlagentbench.tasks.atomic import only_one
 
 LOCK = "timed-grading.lock"
 
 
-def main() -> None:
+def main(parent: int) -> None:
     """Answer the request on standard input."""
+    die_with(parent)
     request = Request.model_validate_json(sys.stdin.buffer.read())
     sys.stdout.write(_outcome(request).model_dump_json() + "\n")
 
@@ -58,4 +60,4 @@ def _core_of_its_own(request: Request, grading: Grading) -> Iterator[tuple[int, 
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]))

@@ -1,8 +1,8 @@
 """Judging submitted code: its turns are taken, then its answers are graded."""
 
 import asyncio
+import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +15,7 @@ from mlagentbench.evaluation.judgement import Verdict
 from mlagentbench.evaluation.timing import median_interval
 from mlagentbench.run.grading.request import Outcome, Request
 from mlagentbench.run.judge import judge
+from mlagentbench.run.scratch import scratch_folder
 from mlagentbench.tasks.prepare import Prepared
 
 HIDDEN_SECONDS = 180.0
@@ -31,19 +32,19 @@ async def judge_code(
         if not (submission / name).is_file():
             return Verdict(submission_error=f"{name} is missing")
     inputs, truth = _split(task, grading, prepared, split)
-    with tempfile.TemporaryDirectory(prefix="mlab-answers-") as answers:
+    with scratch_folder() as answers:
         request = Request(
             task=task,
             submission=submission,
             inputs=inputs,
-            answers=Path(answers),
+            answers=answers,
             cache=prepared.cache,
             seconds=HIDDEN_SECONDS if split == "hidden" else VISIBLE_SECONDS,
         )
         outcome = await _take_turns(request)
         if outcome.turns is None:
             return Verdict(submission_error=outcome.refused)
-        verdict = await judge(task, Path(answers), truth)
+        verdict = await judge(task, answers, truth)
     return _with_interval(verdict, outcome.turns)
 
 
@@ -59,6 +60,7 @@ def _split(
 async def _take_turns(request: Request) -> Outcome:
     child = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-m", "mlagentbench.run.grading.child"),
+        str(os.getpid()),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

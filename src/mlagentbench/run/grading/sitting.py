@@ -1,7 +1,6 @@
 """All turns of one submission, one after another, each with an input of its own."""
 
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from mlagentbench.core.turns import OUTPUTS, TURNS, Turn, Turns
 from mlagentbench.environment.sandbox.dialogue import Answer, NoAnswer
 from mlagentbench.run.grading.request import Request
 from mlagentbench.run.grading.seat import Seat
+from mlagentbench.run.scratch import scratch_folder
 
 
 class Sitting:
@@ -88,9 +88,9 @@ def starter_files(task: Task) -> Iterator[Path | None]:
     if not all(path.is_file() for path in files.values()):
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="mlab-starter-") as scratch:
+    with scratch_folder() as scratch:
         for name, path in files.items():
-            target = Path(scratch) / name
+            target = scratch / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-        yield Path(scratch)
+        yield scratch

@@ -49,7 +49,7 @@ class Undisturbed:
         return [*found, Point(len(self.changes), "after")]
 
     def one_of_each_kind(self) -> list[Point]:
-        """Return the boundaries of what is ever recorded, and the last of each kind."""
+        """Return the boundaries of every step, and the last of each other kind."""
         kinds: dict[str, Point] = {}
         for point in self.points():
             change = self.changes[point.number - 1]
@@ -153,8 +153,10 @@ def _named(job: Job, name: str) -> Job:
 def _kind(change: Change, point: Point) -> str:
     path = re.sub(r"[0-9a-f]{16,}|\.json\.\w+|logs/.+", "*", change.path)
     place = re.sub(r"objects/..", "objects/*", path)
-    if not path.startswith(("snapshots", "*")):
-        place += f" {point.number}"
+    if change.kind == "mkdir":
+        place = path.partition("/")[0]
+    elif path.startswith("trace") and point.moment == "before":
+        place = f"{place} {point.number}"
     return f"{point.moment} {change.kind} {place}"
 
 

@@ -22,7 +22,7 @@ def quick(place):
 
 def stages(reference):
     """The first change, and one in the middle of each kind of record."""
-    wanted = ["experiment.json", "logs", "trace", "manifests", "submissions", "score"]
+    wanted = ["experiment.json", "manifests", "trace", "submissions", "scorecards"]
     numbered = list(enumerate(reference.changes, start=1))
     found = [
         [number for number, change in numbered if kind in change.path][-1]

@@ -22,7 +22,7 @@ def test_killed_at_every_kind_of_write_a_run_ends_as_if_nothing_had_been(place, 
 def test_killed_at_any_moment_a_run_ends_as_if_nothing_had_been(place, kind):
     reference = undisturbed(place, kind)
     chance = random.Random(kind)
-    moments = [chance.uniform(0.1, reference.seconds) for _ in range(3)]
+    moments = [chance.uniform(0.1, reference.seconds) for _ in range(2)]
     problems = killed_after(reference, moments)
     assert problems == []
     left = place.leftovers()

@@ -1,9 +1,15 @@
 """The harness is killed at every kind of write, and nobody can tell afterwards."""
 
+import hashlib
 import random
 
 import pytest
 from tests.faults.killing import killed_after, killed_at, undisturbed
+from tests.faults.plans import QUICK_TASK
+
+from mlagentbench.run.code_validation import judged_before
+from mlagentbench.run.tracefile import read_trace
+from mlagentbench.tasks.catalogue import load_task
 
 
 @pytest.fixture(scope="module")
@@ -16,6 +22,15 @@ def test_killed_at_every_kind_of_write_a_run_ends_as_if_nothing_had_been(place, 
     assert problems == []
     left = place.leftovers()
     assert not left.any, left
+
+
+def test_code_that_was_judged_before_a_kill_is_known_afterwards(quick):
+    experiment = quick.job.experiment
+    (run,) = experiment.runs()
+    past = read_trace(experiment.trace(run), str(run))
+    (known,) = judged_before(load_task(QUICK_TASK), experiment.snapshots, past)
+    submitted = quick.story.submission["submission.csv"]
+    assert known == hashlib.sha256(submitted).hexdigest()
 
 
 @pytest.mark.parametrize("kind", ["tuner", "thinker"])

@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help install demo test check bench redteam soak clean
+.PHONY: help install demo test check slow bench redteam soak clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list.
@@ -17,7 +17,11 @@ demo: .venv/.runtime bwrap  ## An agent without a language model improves a real
 
 test: .venv/.dev bwrap chromium  ## Run the tests.
 	@$(BIN)/mlab prepare --all
-	@$(BIN)/python -m pytest -n auto --dist loadfile
+	@$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
+
+slow: .venv/.dev bwrap  ## Run the tests that take minutes each.
+	@$(BIN)/mlab prepare --all
+	@$(BIN)/python -m pytest -m slow
 
 check: .venv/.dev  ## Style, types and the direction of imports.
 	@$(BIN)/ruff check .

@@ -17,11 +17,11 @@ demo: .venv/.runtime bwrap  ## An agent without a language model improves a real
 
 test: .venv/.dev bwrap chromium  ## Run the tests.
 	@$(BIN)/mlab prepare --all
-	@$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
+	@$(BIN)/python -m pytest -n auto --dist loadfile -m "not minutes"
 
 slow: .venv/.dev bwrap  ## Run the tests that take minutes each.
 	@$(BIN)/mlab prepare --all
-	@$(BIN)/python -m pytest -m slow
+	@$(BIN)/python -m pytest -m minutes
 
 check: .venv/.dev  ## Style, types and the direction of imports.
 	@$(BIN)/ruff check .

@@ -81,7 +81,7 @@ def test_the_verdict_is_the_same_while_a_core_is_busy(cache, busy_core):
     assert all(score < 0.25 for score in scores), scores
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_the_verdict_is_the_same_in_twenty_gradings_while_a_core_is_busy(
     cache, busy_core, capsys
 ):

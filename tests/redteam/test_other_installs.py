@@ -53,7 +53,7 @@ QUICK = [
     )
 ]
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.minutes
 
 
 @pytest.fixture

@@ -128,7 +128,7 @@ def test_wrong_calls_become_observations(carry_out):
     (run_id,) = experiment.runs()
     steps = read_trace(experiment.trace(run_id), str(run_id)).steps
     seen = [step.observation for step in steps]
-    assert "the actions are" in seen[0]
+    assert "there are: List Files" in seen[0]
     assert "Usage: Read File takes" in seen[1]
     assert "outside the workspace" in seen[2]
     assert "read-only" in seen[3]

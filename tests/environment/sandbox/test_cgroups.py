@@ -93,6 +93,7 @@ def test_version_2_limits_are_written_as_the_kernel_reads_them(unified):
         "memory.oom.group": "1",
         "pids.max": "50",
         "cpu.max": "200000 100000",
+        "cpu.weight": "100",
         "cgroup.subtree_control": "+memory",
     }
     assert group.folders == (unified / "box",)
@@ -111,6 +112,7 @@ def test_version_1_limits_are_written_as_the_kernel_reads_them(tmp_path):
         "pids/box/pids.max": "50",
         "cpu/box/cpu.cfs_period_us": "100000",
         "cpu/box/cpu.cfs_quota_us": "200000",
+        "cpu/box/cpu.shares": "1024",
     }
 
 

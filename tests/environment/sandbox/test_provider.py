@@ -35,7 +35,7 @@ async def test_time_that_is_up_keeps_what_was_said(sandbox):
         )
     assert caught.value.truncated_output == "half\n\noops\n"
     assert isinstance(caught.value, TimeoutError)
-    assert "1 seconds" in str(caught.value)
+    assert "5 seconds" in str(caught.value)
 
 
 async def test_a_kill_for_memory_is_said_on_standard_error(sandbox):

@@ -132,6 +132,8 @@ class Box:
         killed = await supervise(process, watch, timeout)
         if killed is None and group is not None and group.out_of_memory():
             killed = "memory"
+        if killed is None and self._open and self._watchdog.finds_too_much:
+            killed = "disk"
         if killed == "disk":
             self._watchdog.after_disk_kill()
         return execution_of(process, killed)

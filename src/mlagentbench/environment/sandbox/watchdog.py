@@ -48,6 +48,11 @@ class Watchdog:
         return use.plus(DiskUse(nameless, 0)).over(self._allowed)
 
     @property
+    def finds_too_much(self) -> bool:
+        """Whether more lies there than is allowed: some write faster than one looks."""
+        return disk_use(self._folders, self._allowed).over(self._allowed)
+
+    @property
     def may_write(self) -> bool:
         """Whether there is room; after an overrun only until enough was removed."""
         if self._overrun and not disk_use(self._folders, self._limit).over(self._limit):

@@ -270,6 +270,11 @@ async def test_a_closed_workspace_does_not_stop_the_next_command(furnished):
     assert (await furnished.execute(["python", "train.py"])).stdout == b"hello\n"
 
 
+async def test_a_workspace_closed_while_it_is_watched_does_no_harm(furnished):
+    code = "import os, time; os.chmod('/workspace', 0); time.sleep(1); print('done')"
+    assert (await furnished.execute(["python", "-c", code])).stdout == b"done\n"
+
+
 async def test_odd_names_and_set_uid_files_do_no_harm(furnished, rooms):
     code = r"""
 import os

@@ -47,7 +47,7 @@ def disk_use(folders: Iterable[Path], enough: DiskUse | None = None) -> DiskUse:
 
 
 def _parts(root: Path) -> Iterator[DiskUse]:
-    base = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    base = _opened_root(root)
     try:
         waiting = ["."]
         while waiting:
@@ -61,6 +61,15 @@ def _parts(root: Path) -> Iterator[DiskUse]:
                 yield use
     finally:
         os.close(base)
+
+
+def _opened_root(root: Path) -> int:
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    try:
+        return os.open(root, flags)
+    except PermissionError:
+        root.chmod(0o700)
+        return os.open(root, flags)
 
 
 def _folder(base: int, path: str) -> tuple[DiskUse, list[str]]:

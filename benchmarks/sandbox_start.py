@@ -24,7 +24,7 @@ PROGRAM = ("-c", "pass")
 async def main() -> int:
     """Interleave bare and boxed starts; fail where a box costs too much."""
     cache = Path(sys.argv[1]) if len(sys.argv) > 1 else default_cache()
-    agent_env = ensure_agent_env(cache, "base", progress=lambda _: None).path
+    agent_env = ensure_agent_env(cache, "base").path
     with tempfile.TemporaryDirectory() as rooms:
         box = open_box(Path(rooms), Furnishing(agent_env=agent_env), Limits())
         try:

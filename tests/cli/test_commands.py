@@ -147,6 +147,8 @@ def test_ctrl_c_ends_the_run_as_interrupted_and_leaves_nothing(cache, tmp_path):
         [MLAB, "run", "house-price", "--agent", "tuner", "--runs", "2"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
         env=os.environ | {"MLAB_CACHE": str(cache)},
+        # A shell's background job ignores Ctrl-C, and whatever it starts would too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     for line in process.stderr:
         if "step 3/" in line:

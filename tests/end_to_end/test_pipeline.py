@@ -6,12 +6,12 @@ import pytest
 from hands import BAD_SUBMISSIONS
 
 from mlagentbench.core.ending import Ending
+from mlagentbench.core.progress import Silent
 from mlagentbench.run.pipeline import run
 from mlagentbench.run.plan import BudgetOverride, Plan
 from mlagentbench.run.rescoring import rescore
 from mlagentbench.run.tracefile import read_trace
 from mlagentbench.tasks.catalogue import load_task
-from mlagentbench.tasks.progress import Silent
 
 
 @pytest.fixture

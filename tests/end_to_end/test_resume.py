@@ -13,6 +13,7 @@ import pytest
 
 from mlagentbench.core.ending import Ending
 from mlagentbench.core.errors import UsageError
+from mlagentbench.core.progress import Silent
 from mlagentbench.environment.snapshots.store import SnapshotStore
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.forking import fork
@@ -23,7 +24,6 @@ from mlagentbench.run.pruning import prune
 from mlagentbench.run.rescoring import rescore
 from mlagentbench.run.step_scores import read_step_scores
 from mlagentbench.run.tracefile import read_trace
-from mlagentbench.tasks.progress import Silent
 
 MLAB = Path(sys.executable).with_name("mlab")
 HERE = str(Path(__file__).parent)

@@ -20,8 +20,26 @@ import sys
 from pathlib import Path
 from mlagentbench.environment import agent_env
 agent_env._lock = lambda variant: "threadpoolctl==3.8.0\\n"
-print(agent_env.ensure_agent_env(Path(sys.argv[1]), "base", progress=print).path)
+class Printed:
+    def start(self, label, total):
+        print(label)
+    def advance(self, amount):
+        print(f"{amount} more")
+print(agent_env.ensure_agent_env(Path(sys.argv[1]), "base", Printed()).path)
 """
+
+
+class Noted:
+    """Keeps what a person would see."""
+
+    def __init__(self):
+        self.seen = []
+
+    def start(self, label, total):
+        self.seen.append((label, total))
+
+    def advance(self, amount):
+        self.seen.append(amount)
 
 
 def pins(name: str) -> dict[str, str]:
@@ -52,19 +70,18 @@ def test_what_is_not_built_is_not_found(tmp_path):
 
 
 def test_an_environment_is_built_once_and_says_what_it_holds(small, tmp_path):
-    said: list[str] = []
-    built = ensure_agent_env(tmp_path, "base", progress=said.append)
+    first, again = Noted(), Noted()
+    built = ensure_agent_env(tmp_path, "base", first)
     assert built.packages == ("threadpoolctl==3.8.0",)
     assert built.path.name == f"base-{built.digest[:12]}"
-    assert any("threadpoolctl" in line for line in said)
-    again: list[str] = []
-    assert ensure_agent_env(tmp_path, "base", progress=again.append) == built
+    assert first.seen[:2] == [("fetching the agents' base environment", 1), 1]
+    assert ensure_agent_env(tmp_path, "base", again) == built
     assert find_agent_env(tmp_path, "base") == built
-    assert again == []
+    assert again.seen == []
 
 
 def test_everything_is_compiled_and_nothing_names_the_cache(small, tmp_path):
-    path = ensure_agent_env(tmp_path, "base", progress=lambda _: None).path
+    path = ensure_agent_env(tmp_path, "base").path
     command = [
         path / "bin" / "python",
         "-c",
@@ -79,7 +96,7 @@ def test_everything_is_compiled_and_nothing_names_the_cache(small, tmp_path):
 def test_it_can_be_read_by_others_whatever_our_umask(small, tmp_path):
     before = os.umask(0o077)
     try:
-        path = ensure_agent_env(tmp_path, "base", progress=lambda _: None).path
+        path = ensure_agent_env(tmp_path, "base").path
     finally:
         os.umask(before)
     for file in (path, *path.rglob("*.py"), *path.rglob("*.pyc")):
@@ -87,7 +104,7 @@ def test_it_can_be_read_by_others_whatever_our_umask(small, tmp_path):
 
 
 def test_another_lock_is_another_environment(small, tmp_path, monkeypatch):
-    first = ensure_agent_env(tmp_path, "base", progress=lambda _: None)
+    first = ensure_agent_env(tmp_path, "base")
     monkeypatch.setattr(building, "_lock", lambda _: "threadpoolctl==3.7.0\n")
     assert find_agent_env(tmp_path, "base") is None
     assert building._digest("base") != first.digest
@@ -101,7 +118,7 @@ def test_two_that_build_at_once_end_with_the_same(tmp_path):
     said = [process.communicate()[0].splitlines() for process in both]
     assert [process.returncode for process in both] == [0, 0]
     assert said[0][-1] == said[1][-1]
-    assert sum(any("building" in line for line in lines) for lines in said) == 1
+    assert sum(any("fetching" in line for line in lines) for lines in said) == 1
 
 
 def test_a_build_that_was_killed_is_done_again(tmp_path):
@@ -122,24 +139,22 @@ def test_a_build_that_was_killed_is_done_again(tmp_path):
 
 
 def test_an_environment_whose_interpreter_is_gone_is_built_again(small, tmp_path):
-    path = ensure_agent_env(tmp_path, "base", progress=lambda _: None).path
+    path = ensure_agent_env(tmp_path, "base").path
     for link in (path / "bin").glob("python*"):
         link.unlink()
         link.symlink_to("/nowhere/python")
     assert find_agent_env(tmp_path, "base") is None
-    ensure_agent_env(tmp_path, "base", progress=lambda _: None)
+    ensure_agent_env(tmp_path, "base")
     assert (path / "bin" / "python").is_file()
 
 
 def test_a_package_that_cannot_be_fetched_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(building, "_lock", lambda _: "no-such-package-xyz==1.0\n")
     with pytest.raises(MachineError, match=r"no-such-package-xyz==1\.0.*network"):
-        ensure_agent_env(tmp_path, "base", progress=lambda _: None)
+        ensure_agent_env(tmp_path, "base")
     assert [path.name for path in (tmp_path / "agent-env").iterdir()] == [".base.lock"]
 
 
 def test_a_relative_cache_is_as_good_as_any(small, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert ensure_agent_env(
-        Path("c"), "base", progress=lambda _: None
-    ).path.is_absolute()
+    assert ensure_agent_env(Path("c"), "base").path.is_absolute()

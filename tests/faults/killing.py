@@ -59,9 +59,12 @@ class Undisturbed:
 
 def undisturbed(place: Place, kind: str) -> Undisturbed:
     """Run once in peace and note what changes."""
-    job = Job(place, plan_for(kind, place.top / "out", f"{kind}-undisturbed"))
+    out = place.top / "out"
+    # Several tests may ask for one in the same place.
+    number = len(list(out.glob(f"{kind}-undisturbed-*")))
+    job = Job(place, plan_for(kind, out, f"{kind}-undisturbed-{number}"))
     clock = time.monotonic()
-    assert finish(job, note_changes) == 0
+    assert finish(job, note_changes) == 0, said(job)
     seconds = time.monotonic() - clock
     return Undisturbed(job, story(job.experiment), noted_changes(job), seconds)
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from tests.redteam.baits import baits
 from tests.redteam.leftovers import Leftovers, leftovers, tidy
 
+from mlagentbench.core.progress import Silent
 from mlagentbench.environment.sandbox.box import Box, open_box
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.order import Nobody, Order
 from mlagentbench.run.plan import Plan
 from mlagentbench.run.preparing import Workshop, make_orders
-from mlagentbench.tasks.progress import Silent
 
 
 @dataclass(frozen=True)

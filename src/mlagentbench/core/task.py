@@ -56,6 +56,8 @@ class Source(Record):
     version: str = ""
     sha256: str = ""
     """Of the archive as the registry serves it; empty for generated data."""
+    python: str = ""
+    """The Python release a wheel was built for, where it is not for any."""
 
 
 class Edition(Record):
@@ -155,6 +157,12 @@ class Task(Record):
     """Where the task's files are on this machine; nothing of it enters a sandbox
     but the starter, the problem and the metric."""
     measured: Measured | None = None
+
+    @property
+    def agent_envs(self) -> tuple[AgentEnvName, ...]:
+        """Every environment that its code runs in, while it works and when judged."""
+        judged_in = () if self.grading is None else (self.grading.agent_env,)
+        return tuple(dict.fromkeys((self.agent_env, *judged_in)))
 
     @property
     def name(self) -> str:

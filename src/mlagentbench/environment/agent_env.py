@@ -14,17 +14,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
 from mlagentbench.core.errors import MachineError
+from mlagentbench.core.progress import Progress, Silent
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import AgentEnvName
 from mlagentbench.environment.sandbox.furnishing import AGENT_ENV
-
-Say = Callable[[str], None]
 
 _PYTHON = "bin/python"
 _UMASK = 0o022
@@ -49,21 +48,23 @@ def find_agent_env(cache: Path, variant: AgentEnvName) -> AgentEnv | None:
     return AgentEnv(path=path, digest=digest, packages=_installed(path))
 
 
-def ensure_agent_env(cache: Path, variant: AgentEnvName, *, progress: Say) -> AgentEnv:
-    """Return the environment, built first if need be; say so through `progress`."""
+def ensure_agent_env(
+    cache: Path, variant: AgentEnvName, progress: Progress | None = None
+) -> AgentEnv:
+    """Return the environment, built first if need be."""
     if found := find_agent_env(cache, variant):
         return found
     _home(cache).mkdir(parents=True, exist_ok=True)
     with _alone(_home(cache) / f".{variant}.lock"):
         if found := find_agent_env(cache, variant):
             return found
-        _build(cache, variant, progress)
+        _build(cache, variant, progress or Silent())
     if found := find_agent_env(cache, variant):
         return found
     raise MachineError(f"the agents' environment in {_home(cache)} is not usable")
 
 
-def _build(cache: Path, variant: AgentEnvName, progress: Say) -> None:
+def _build(cache: Path, variant: AgentEnvName, progress: Progress) -> None:
     home = _home(cache)
     unfinished = f".{variant}-unfinished-"
     for leftover in home.glob(f"{unfinished}*"):
@@ -81,12 +82,14 @@ def _build(cache: Path, variant: AgentEnvName, progress: Say) -> None:
     folder.rename(target)
 
 
-def _fill(folder: Path, variant: AgentEnvName, progress: Say) -> None:
+def _fill(folder: Path, variant: AgentEnvName, progress: Progress) -> None:
     folder.chmod(0o755)
-    progress(f"building the agents' {variant} environment")
     _make_venv(folder)
-    _install(folder, _lock(variant), progress)
-    progress("compiling the installed packages")
+    lock = _lock(variant)
+    named = [line for line in lock.splitlines() if not line.startswith("#")]
+    progress.start(f"fetching the agents' {variant} environment", len(named))
+    _install(folder, lock, progress)
+    progress.start("compiling the installed packages", None)
     _compile(folder)
     _point_scripts_inside(folder)
 
@@ -105,7 +108,7 @@ def _make_venv(folder: Path) -> None:
         )
 
 
-def _install(folder: Path, lock: str, progress: Say) -> None:
+def _install(folder: Path, lock: str, progress: Progress) -> None:
     listed = folder / "lock.txt"
     listed.write_text(lock)
     command = [
@@ -125,7 +128,9 @@ def _install(folder: Path, lock: str, progress: Say) -> None:
         for line in pip.stdout or ():
             said.append(line)
             if line.startswith(("Collecting ", "Processing ")):
-                progress(f"fetching {Path(line.split()[1]).name}")
+                progress.advance(1)
+            elif line.startswith("Installing "):
+                progress.start("installing the fetched packages", None)
     if pip.returncode != 0:
         raise MachineError(_why_pip_failed(said))
 

@@ -67,10 +67,16 @@ def _agent_envs(cache: Path) -> list[Fact]:
     return [
         Fact(
             name=f"agent-env {name}",
-            value="not built yet; `mlab prepare` builds it" if env is None else "built",
+            value=_not_built(name) if env is None else "built",
         )
         for name, env in built.items()
     ]
+
+
+def _not_built(name: AgentEnvName) -> str:
+    tasks = map(load_task, task_ids())
+    needing = [task.id for task in tasks if name in task.agent_envs]
+    return f"not built yet; `mlab prepare` builds it for {', '.join(needing) or '-'}"
 
 
 def _prepared(cache: Path) -> Fact:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mlagentbench.core.ending import Ending
+from mlagentbench.core.progress import Progress, Silent
 from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.run.cards import add_missing_card
 from mlagentbench.run.engine import Interrupted, Work, evaluate_orders
@@ -29,7 +30,6 @@ from mlagentbench.run.unfinished import (
     unfinished_runs,
     work_left,
 )
-from mlagentbench.tasks.progress import Progress, Silent
 
 
 def run(

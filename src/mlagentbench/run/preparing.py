@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mlagentbench.agents.table import find_agent, load_agent
 from mlagentbench.core.errors import UsageError
+from mlagentbench.core.progress import Progress
 from mlagentbench.core.scorecard import SandboxUsed
 from mlagentbench.core.task import AgentEnvName, Task
 from mlagentbench.environment.agent_env import AgentEnv, ensure_agent_env
@@ -21,7 +22,6 @@ from mlagentbench.tasks.digest import task_digest
 from mlagentbench.tasks.disk import writing_to
 from mlagentbench.tasks.prepare import Prepared, prepare
 from mlagentbench.tasks.problem import problem
-from mlagentbench.tasks.progress import Progress
 
 PACKAGES = ("mlagentbench", "inspect_ai", "optuna", "pandas", "scikit-learn")
 
@@ -55,13 +55,10 @@ class Workshop:
 
 def make_ready(task: Task, cache: Path, progress: Progress) -> Ready:
     """Build the task's data and the environments its code runs in, once."""
-
-    def say(text: str) -> None:
-        progress.start(text, None)
-
-    names = [task.agent_env, *([task.grading.agent_env] if task.grading else [])]
     with writing_to(cache):
-        envs = {name: ensure_agent_env(cache, name, progress=say) for name in names}
+        envs = {
+            name: ensure_agent_env(cache, name, progress) for name in task.agent_envs
+        }
         return Ready(task, prepare(task, cache, progress), envs)
 
 

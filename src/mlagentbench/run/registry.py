@@ -14,6 +14,7 @@ from inspect_ai import Task as InspectTask
 from inspect_ai import task as inspect_registered
 from inspect_ai.hooks import Hooks, TaskEnd, hooks
 
+from mlagentbench.core.progress import Silent
 from mlagentbench.environment.sandbox.provider import BwrapSandbox
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.folder import experiment_folder
@@ -25,7 +26,6 @@ from mlagentbench.run.plan import BudgetOverride, Plan
 from mlagentbench.run.preparing import Workshop, make_orders
 from mlagentbench.run.seam import inspect_task
 from mlagentbench.tasks.catalogue import task_ids
-from mlagentbench.tasks.progress import Silent
 
 __all__ = ["TASKS", "BwrapSandbox", "ReplayModel", "ScriptedModel"]
 

@@ -5,6 +5,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from mlagentbench.core.progress import Progress
 from mlagentbench.core.scorecard import RunId, SandboxUsed, Scorecard
 from mlagentbench.core.task import Task
 from mlagentbench.run.closing import circumstances, score_run
@@ -17,7 +18,6 @@ from mlagentbench.run.step_scores import (
     score_steps,
 )
 from mlagentbench.tasks.prepare import Prepared, prepare
-from mlagentbench.tasks.progress import Progress
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from mlagentbench.tasks.progress import Progress
+from mlagentbench.core.progress import Progress
 
 _PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
 _FAILURE = re.compile(r"(?:ERROR:|npm error|npm ERR!)\s*(.+)", re.IGNORECASE)

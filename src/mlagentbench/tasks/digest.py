@@ -9,6 +9,8 @@ from mlagentbench.core.task import Task
 _WRITTEN_ABOUT_THE_FOLDER = frozenset({"measured.json", "checks.json"})
 _NO_PART_OF_DATA = frozenset({"grade.py", "problem.md", "README.md", "task.toml"})
 
+_SHARED_BY_PREPARE = ("suite_data.py", "suite_images.py")
+
 
 def task_digest(folder: Path) -> str:
     """Digest everything a person wrote into a task folder.
@@ -22,13 +24,15 @@ def task_digest(folder: Path) -> str:
 def data_digest(task: Task) -> str:
     """Digest what decides the prepared data.
 
-    That is the edition's table and the files beside task.toml that prepare.py can
-    import or copy.
+    That is the edition's table, the files beside task.toml that prepare.py can
+    import or copy, and what the suite's tasks share.
     """
     beside = task.folder.iterdir()
     files = (path for path in beside if path.name not in _NO_PART_OF_DATA)
     table = f"{task.name} {task.data.model_dump_json()}"
-    decided = f"{_digest(task.folder, files)} {table}"
+    here = Path(__file__).parent
+    shared = _digest(here, (here / name for name in _SHARED_BY_PREPARE))
+    decided = f"{_digest(task.folder, files)} {shared} {table}"
     return hashlib.sha256(decided.encode()).hexdigest()
 
 

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mlagentbench.core.errors import MachineError, TaskError
+from mlagentbench.core.progress import Progress
 from mlagentbench.core.record import Record
 from mlagentbench.tasks.atomic import only_one
 from mlagentbench.tasks.client import ClientError
 from mlagentbench.tasks.digest import sha256_of
-from mlagentbench.tasks.progress import Progress
 
 Download = Callable[[Path, Progress], None]
 """Put one file into a folder, or raise `ClientError`."""

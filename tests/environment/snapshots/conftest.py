@@ -62,4 +62,4 @@ def reasons(store: SnapshotStore) -> Callable[[str], dict[str, str]]:
 
 @pytest.fixture(scope="session")
 def agent_env(cache: Path) -> Path:
-    return ensure_agent_env(cache, "base", progress=lambda _: None).path
+    return ensure_agent_env(cache, "base").path

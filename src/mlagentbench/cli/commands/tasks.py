@@ -4,10 +4,15 @@ import click
 
 from mlagentbench.cli.console import print_json, print_table
 from mlagentbench.core.score import success_bar
-from mlagentbench.core.task import Task
+from mlagentbench.core.task import AgentEnvName, Task
+from mlagentbench.environment.agent_env import find_agent_env
+from mlagentbench.run.places import default_cache
 from mlagentbench.tasks.catalogue import load_task, task_ids
 
-_COLUMNS = ["task", "category", "metric", "better", "data", "MB", "starter", "bar"]
+_COLUMNS = [
+    *("task", "metric", "better", "data", "MB", "GB memory", "minutes"),
+    *("starter", "bar", "needs"),
+]
 
 
 @click.command("tasks")
@@ -16,27 +21,34 @@ _COLUMNS = ["task", "category", "metric", "better", "data", "MB", "starter", "ba
 def command(*, edition: str, as_json: bool) -> None:
     """List every task: metric, data, starter score and success bar."""
     tasks = [load_task(task_id, edition=edition) for task_id in task_ids()]
+    built = {name: _is_built(name) for name in {task.agent_env for task in tasks}}
     if as_json:
-        print_json([_document(task) for task in tasks])
+        print_json([_document(task, built=built[task.agent_env]) for task in tasks])
         return
-    print_table(_COLUMNS, [_row(task) for task in tasks])
+    print_table(_COLUMNS, [_row(task, built=built[task.agent_env]) for task in tasks])
 
 
-def _row(task: Task) -> list[str]:
+def _is_built(agent_env: AgentEnvName) -> bool:
+    return find_agent_env(default_cache(), agent_env) is not None
+
+
+def _row(task: Task, *, built: bool) -> list[str]:
     starter, bar = _scores(task)
     return [
         task.id,
-        task.category,
         task.metric,
         task.direction,
         task.data.data,
         f"{task.data.size_mb:g}",
+        f"{task.data.memory_gb:g}",
+        f"{task.budget.minutes:g}",
         "not measured" if starter is None else f"{starter:.6g}",
         "-" if bar is None else f"{bar:.6g}",
+        task.agent_env if built else f"{task.agent_env} (not built yet)",
     ]
 
 
-def _document(task: Task) -> dict[str, object]:
+def _document(task: Task, *, built: bool) -> dict[str, object]:
     starter, bar = _scores(task)
     return {
         "id": task.id,
@@ -54,6 +66,7 @@ def _document(task: Task) -> dict[str, object]:
         "memory_gb": task.data.memory_gb,
         "minutes": task.budget.minutes,
         "agent_env": task.agent_env,
+        "agent_env_built": built,
         "starter": starter,
         "success_bar": bar,
     }

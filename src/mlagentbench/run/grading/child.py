@@ -41,9 +41,7 @@ def _turns(request: Request) -> Turns:
     task, grading = request.task, request.task.grading
     if grading is None:
         raise SandboxError(f"{task.id} does not say how submitted code is run")
-    agent_env = ensure_agent_env(
-        request.cache, grading.agent_env, progress=lambda _: None
-    )
+    agent_env = ensure_agent_env(request.cache, grading.agent_env)
     with starter_files(task) as starter, _core_of_its_own(request, grading) as cores:
         seat = Seat(task, grading, rooms(request.cache), agent_env.path, cores)
         return asyncio.run(Sitting(request, seat, starter).hold())

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mlagentbench.core.errors import GraderError, SubmissionError, TaskError
+from mlagentbench.core.progress import Progress, Silent
 from mlagentbench.core.task import Task
 from mlagentbench.tasks.check import data, declared, grading, solutions
 from mlagentbench.tasks.check.bench import Bench, Finding, Verdict, failed
 from mlagentbench.tasks.check.subject import Subject
 from mlagentbench.tasks.prepare import Prepared
-from mlagentbench.tasks.progress import Progress, Silent
 
 Check = Callable[[Subject], Verdict]
 

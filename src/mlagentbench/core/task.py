@@ -90,6 +90,10 @@ class Grading(Record):
 
     driver: str = "driver.py"
     """Our own file that loads the submission and answers inputs with it."""
+    files: tuple[str, ...] = ()
+    """More of our own files that the driver imports from beside it."""
+    data: bool = False
+    """Whether the submission finds `data/` as it was in its workspace."""
     agent_env: AgentEnvName = "base"
     inputs: str = "inputs"
     """A folder under `private/`: one hidden input file per turn."""
@@ -101,6 +105,10 @@ class Grading(Record):
     """Whether starter and submission take turns against the clock."""
     seconds: PositiveFloat = 60
     """The longest one turn may take, from its input to the end of its output."""
+    visible_seconds: PositiveFloat = 20
+    """For all visible inputs together, after each execution."""
+    total_seconds: PositiveFloat = 180
+    """For all hidden inputs together."""
     output_mb: PositiveFloat = 64
     """The longest output of one turn."""
 

@@ -4,9 +4,9 @@ import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
-from mlagentbench.core.errors import TaskError, UsageError
+from mlagentbench.core.errors import UsageError
 from mlagentbench.core.task import Task
-from mlagentbench.tasks.folder import load_folder, read_table
+from mlagentbench.tasks.folder import declared_id, load_folder
 
 SUITE = Path(__file__).parent / "suite"
 """The folder of the benchmark's own tasks."""
@@ -15,7 +15,7 @@ SUITE = Path(__file__).parent / "suite"
 def task_ids(extra: Sequence[Path] = ()) -> list[str]:
     """List the ids of the suite's tasks and of `extra` task folders, in order."""
     folders = [path.parent for path in SUITE.glob("*/task.toml")]
-    ids = {_declared_id(folder) for folder in (*folders, *extra)}
+    ids = {declared_id(folder) for folder in (*folders, *extra)}
     return sorted(ids, key=str.casefold)
 
 
@@ -27,13 +27,6 @@ def load_task(name: str | Path, *, edition: str = "mini") -> Task:
     if not (folder / "task.toml").is_file():
         raise UsageError(_unknown(name))
     return load_folder(folder, edition)
-
-
-def _declared_id(folder: Path) -> str:
-    declared = read_table(folder).get("id")
-    if not isinstance(declared, str):
-        raise TaskError(f"{folder / 'task.toml'}: id is missing.")
-    return declared
 
 
 def _unknown(name: str) -> str:

@@ -58,12 +58,7 @@ def load_folder(folder: Path, edition: str) -> Task:
 def read_table(folder: Path) -> dict[str, Any]:
     """Read task.toml as it is written, of a folder that lacks nothing."""
     path = folder / "task.toml"
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise TaskError(f"{folder} is no task: it has no task.toml.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TaskError(f"{path}: the file is not valid TOML: {error}.") from error
+    table = _parsed(path)
     problems = [f"{folder}: {part} is missing." for part in _absent(folder)]
     problems += [
         f"{path}: {field} is not a field of a task; remove or correct it."
@@ -73,6 +68,24 @@ def read_table(folder: Path) -> dict[str, Any]:
     if problems:
         raise TaskError("\n".join(problems))
     return table
+
+
+def declared_id(folder: Path) -> str:
+    """Return the id of a task folder, whether or not anything else is in order."""
+    path = folder / "task.toml"
+    declared = _parsed(path).get("id")
+    if not isinstance(declared, str):
+        raise TaskError(f"{path}: id is missing.")
+    return declared
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise TaskError(f"{path.parent} is no task: it has no task.toml.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TaskError(f"{path}: the file is not valid TOML: {error}.") from error
 
 
 def _absent(folder: Path) -> list[str]:

@@ -43,7 +43,8 @@ def _turns(request: Request) -> Turns:
         raise SandboxError(f"{task.id} does not say how submitted code is run")
     agent_env = ensure_agent_env(request.cache, grading.agent_env)
     with starter_files(task) as starter, _core_of_its_own(request, grading) as cores:
-        seat = Seat(task, grading, rooms(request.cache), agent_env.path, cores)
+        place = rooms(request.cache)
+        seat = Seat(task, grading, place, agent_env.path, cores, request.data)
         return asyncio.run(Sitting(request, seat, starter).hold())
 
 

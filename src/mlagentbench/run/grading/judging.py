@@ -18,9 +18,6 @@ from mlagentbench.run.judge import judge
 from mlagentbench.run.scratch import scratch_folder
 from mlagentbench.tasks.prepare import Prepared
 
-HIDDEN_SECONDS = 180.0
-VISIBLE_SECONDS = 20.0
-
 Split = Literal["hidden", "visible"]
 
 
@@ -39,7 +36,8 @@ async def judge_code(
             inputs=inputs,
             answers=answers,
             cache=prepared.cache,
-            seconds=HIDDEN_SECONDS if split == "hidden" else VISIBLE_SECONDS,
+            data=prepared.public / "data" if grading.data else None,
+            seconds=_allowed(grading, split),
         )
         outcome = await _take_turns(request)
         if outcome.turns is None:
@@ -55,6 +53,10 @@ def _split(
         return prepared.private / grading.inputs, prepared.private / task.truth
     public = prepared.public
     return public / grading.visible_inputs, public / grading.visible_truth
+
+
+def _allowed(grading: Grading, split: Split) -> float:
+    return grading.total_seconds if split == "hidden" else grading.visible_seconds
 
 
 async def _take_turns(request: Request) -> Outcome:

@@ -17,6 +17,8 @@ class Request(Record):
     """A folder with one file per turn."""
     answers: Path
     """An empty folder for the outputs."""
+    data: Path | None = None
+    """What submissions may read as `data/` while they are judged."""
     cache: Path
     seconds: float
     """For all turns together; waiting for other gradings to end does not count."""

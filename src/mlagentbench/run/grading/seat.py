@@ -1,5 +1,6 @@
 """Where a turn is taken: a fresh sandbox that holds one solution and our driver."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from mlagentbench.environment.sandbox.dialogue import (
     Patience,
     converse,
 )
+from mlagentbench.environment.sandbox.furnishing import WORKSPACE
 from mlagentbench.run.grading import inside
 
 LOADING_SECONDS = 20.0
@@ -33,6 +35,8 @@ class Seat:
     agent_env: Path
     cores: tuple[int, ...]
     """The cores every turn runs on; empty where that does not matter."""
+    data: Path | None = None
+    """What the workspace shows as `data/`, where a submission may read it."""
 
     async def take_turn(
         self, solution: Path, question: bytes, seconds: float
@@ -47,19 +51,22 @@ class Seat:
             box.close()
 
     def _furnishing(self, solution: Path) -> Furnishing:
-        mounted = {
-            "inside.py": Path(inside.__file__),
-            "driver.py": self.task.folder / self.grading.driver,
-            "metric.py": self.task.folder / "metric.py",
-        }
         return Furnishing(
-            agent_env=self.agent_env,
-            starter=solution,
-            mounts=tuple(
-                Mount(source=source, target=str(inside.MOUNTED / name))
-                for name, source in mounted.items()
-            ),
+            agent_env=self.agent_env, starter=solution, mounts=tuple(self._mounts())
         )
+
+    def _mounts(self) -> Iterator[Mount]:
+        folder = self.task.folder
+        ours = {
+            "inside.py": Path(inside.__file__),
+            "driver.py": folder / self.grading.driver,
+            "metric.py": folder / "metric.py",
+            **{Path(name).name: folder / name for name in self.grading.files},
+        }
+        for name, source in ours.items():
+            yield Mount(source=source, target=str(inside.MOUNTED / name))
+        if self.data is not None:
+            yield Mount(source=self.data, target=f"{WORKSPACE}/data")
 
     @property
     def _limits(self) -> Limits:

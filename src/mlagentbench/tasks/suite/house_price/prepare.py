@@ -5,12 +5,12 @@ machine and says nothing about a house; so do the new numbers.
 """
 
 import csv
-import hashlib
 import io
 from collections.abc import Sequence
 from pathlib import Path
 
 from mlagentbench.tasks.archives import Archives
+from mlagentbench.tasks.suite_data import drawn_order, write_table
 
 SALT = "house-price@1"
 TRAIN, VALIDATION = 760, 300
@@ -31,7 +31,6 @@ def prepare(
     columns = list(sales[0])
     visible = [column for column in columns if column != "SalePrice"]
     data = public / "data"
-    data.mkdir()
     _write(data / "train.csv", train, columns)
     _write(data / "validation.csv", validation, columns)
     _write(data / "test.csv", test, visible)
@@ -46,18 +45,9 @@ def _read_sales(archives: Archives) -> list[Sale]:
 
 
 def _shuffled(sales: Sequence[Sale]) -> list[Sale]:
-    ordered = sorted(sales, key=lambda sale: _draw(sale["Id"]))
+    ordered = drawn_order(sales, SALT, lambda sale: sale["Id"])
     return [sale | {"Id": str(row)} for row, sale in enumerate(ordered, start=1)]
 
 
-def _draw(number: str) -> str:
-    return hashlib.sha256(f"{SALT} {number}".encode()).hexdigest()
-
-
 def _write(path: Path, sales: Sequence[Sale], columns: Sequence[str]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(
-            file, columns, extrasaction="ignore", lineterminator="\n"
-        )
-        writer.writeheader()
-        writer.writerows(sales)
+    write_table(path, columns, ([sale[name] for name in columns] for sale in sales))

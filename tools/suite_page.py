@@ -1,7 +1,7 @@
 """Write docs/suite.md: what each task is, and how far an agent without a model gets.
 
     python tools/suite_page.py               from what was measured and the kept runs
-    python tools/suite_page.py EXPERIMENT    keep that experiment's scorecards before
+    python tools/suite_page.py EXPERIMENT... keep those experiments' scorecards before
 
 Nothing on the page is typed by hand: tasks come from their folders, scores from
 measured.json, runs from docs/suite-runs.jsonl.
@@ -43,15 +43,16 @@ FOOT = "\nThis page is written by `python tools/suite_page.py`.\n"
 
 def main() -> None:
     """Write the page, after keeping an experiment's scorecards where one is named."""
-    for folder in sys.argv[1:2]:
-        keep(Experiment(Path(folder)))
+    experiments = [Experiment(Path(folder)) for folder in sys.argv[1:]]
+    if experiments:
+        keep(experiments)
     PAGE.write_text(page())
 
 
-def keep(experiment: Experiment) -> None:
+def keep(experiments: list[Experiment]) -> None:
     """Keep what was judged, with the budget it was asked for."""
-    cards, _ = experiment.scorecards()
-    budget = experiment.asked.tasks[0].budget
+    budget = experiments[0].asked.tasks[0].budget
+    cards = [card for each in experiments for card in each.scorecards()[0]]
     lines = [budget.model_dump_json()]
     lines += [card.model_dump_json() for card in last_attempts(cards)]
     RUNS.write_text("".join(f"{line}\n" for line in lines))

@@ -46,3 +46,17 @@ def test_a_trial_without_a_score_does_not_stop_the_search():
 
 def test_nothing_to_search_is_said():
     assert Search([], Direction.LOWER, seed=1).empty
+
+
+def test_every_other_proposal_changes_at_most_two_things_of_the_best():
+    source = "".join(f"C{number} = 1.0\n" for number in range(6))
+    search = Search(find_constants(source), Direction.LOWER, seed=1)
+    best, least = {}, float("inf")
+    for number in range(1, 21):
+        trial, values = search.ask()
+        if number % 2 == 0:
+            assert sum(values[name] != best[name] for name in best) <= 2
+        score = sum(values.values())
+        search.tell(trial, score)
+        if score < least:
+            best, least = values, score

@@ -1,4 +1,10 @@
-"""A search over number constants with Optuna: ask for values, tell how they did."""
+"""A search over number constants with Optuna: ask for values, tell how they did.
+
+Every other proposal is the best one so far with one or two constants changed: with
+few trials for many constants, one that changes them all spoils as much as it mends.
+"""
+
+import random
 
 import optuna
 from optuna.distributions import (
@@ -14,6 +20,7 @@ from mlagentbench.core.task import Direction
 FLOAT_REACH = 30
 """A float is searched, log-uniformly, from a 30th to 30 times its value."""
 INT_REACH = 8
+CHANGED_AT_MOST = 2
 
 Values = dict[str, Number]
 
@@ -31,6 +38,8 @@ class Search:
             direction="maximize" if direction is Direction.HIGHER else "minimize",
             sampler=optuna.samplers.TPESampler(seed=seed, n_startup_trials=6),
         )
+        self._chance = random.Random(seed)
+        self._asked = 0
         self._study.enqueue_trial({name: self._start[name] for name in self._space})
 
     @property
@@ -40,8 +49,25 @@ class Search:
 
     def ask(self) -> tuple[optuna.Trial, Values]:
         """Propose values for every constant; the first proposal is the starter's."""
+        self._asked += 1
+        best = self._best()
+        if best is not None and self._asked % 2 == 0:
+            self._study.enqueue_trial(self._mostly(best))
         trial = self._study.ask(self._space)
         return trial, self._start | trial.params
+
+    def _best(self) -> Values | None:
+        complete = self._study.get_trials(
+            deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,)
+        )
+        return self._study.best_trial.params if complete else None
+
+    def _mostly(self, best: Values) -> Values:
+        """Leave one or two constants out of `best`, for the sampler to fill in."""
+        names = sorted(self._space)
+        count = self._chance.randint(1, min(CHANGED_AT_MOST, len(names)))
+        changed = self._chance.sample(names, count)
+        return {name: best[name] for name in names if name not in changed}
 
     def tell(self, trial: optuna.Trial, score: float | None) -> None:
         """Report a proposal's validation score, or that it has none."""

@@ -1,0 +1,37 @@
+"""The metric of ogbn-arxiv: accuracy, the share of papers classified rightly.
+
+Higher is better. Run it beside your `validation.csv` to see the score of your
+validation predictions:
+
+    python evaluate.py
+"""
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def accuracy(predicted: Iterable[object], actual: Iterable[object]) -> float:
+    """Return the share of predictions that equal what is true."""
+    hits = [guess == label for guess, label in zip(predicted, actual, strict=True)]
+    return sum(hits) / len(hits)
+
+
+def read_labels(path: Path) -> dict[str, str]:
+    """Read the columns Id and label of a CSV file."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return {row["Id"]: row["label"] for row in csv.DictReader(file)}
+
+
+def main() -> None:
+    """Print the score of validation.csv."""
+    actual = read_labels(Path("data/validation.csv"))
+    predicted = read_labels(Path("validation.csv"))
+    if predicted.keys() != actual.keys():
+        raise SystemExit("validation.csv must hold every Id of data/validation.csv.")
+    score = accuracy([predicted[row] for row in actual], actual.values())
+    print(f"validation accuracy={score:.4f}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

@@ -110,7 +110,7 @@ def test_a_prepare_that_ignores_tampering_is_found_out(edit, examine):
 
 
 def test_data_that_comes_out_differently_each_time_is_found_out(edit, examine):
-    edit("prepare.py", "{SALT} {number}", "{SALT} {number} {os.urandom(4)}")
+    edit("prepare.py", 'sale: sale["Id"])', "_: os.urandom(4))")
     edit("prepare.py", "import io", "import io\nimport os")
     verdict = labels_do_not_leak(examine())
     assert "comes out differently each time" in verdict.detail

@@ -20,6 +20,11 @@ class Remaining(Record):
     seconds: float
 
 
+def dice(seed: int) -> random.Random:
+    """Return chance of one's own; the seed must have come from a context's `rng`."""
+    return random.Random(seed)
+
+
 class Context(Protocol):
     """An agent's hands and eyes, and its only source of time and chance."""
 

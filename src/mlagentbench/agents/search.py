@@ -4,8 +4,6 @@ Every other proposal is the best one so far with one or two constants changed: w
 few trials for many constants, one that changes them all spoils as much as it mends.
 """
 
-import random
-
 import optuna
 from optuna.distributions import (
     BaseDistribution,
@@ -15,6 +13,7 @@ from optuna.distributions import (
 )
 
 from mlagentbench.agents.constants import Constant, Number
+from mlagentbench.agents.context import dice
 from mlagentbench.core.task import Direction
 
 FLOAT_REACH = 30
@@ -38,7 +37,7 @@ class Search:
             direction="maximize" if direction is Direction.HIGHER else "minimize",
             sampler=optuna.samplers.TPESampler(seed=seed, n_startup_trials=6),
         )
-        self._chance = random.Random(seed)
+        self._chance = dice(seed)
         self._asked = 0
         self._study.enqueue_trial({name: self._start[name] for name in self._space})
 

@@ -9,31 +9,19 @@ from mlagentbench.agents.table import find_agent, load_agent
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.progress import Progress
 from mlagentbench.core.scorecard import SandboxUsed
-from mlagentbench.core.task import AgentEnvName, Task
-from mlagentbench.environment.agent_env import AgentEnv, ensure_agent_env
+from mlagentbench.core.task import Task
 from mlagentbench.environment.sandbox.probe import require_isolation
 from mlagentbench.run.closing import now
 from mlagentbench.run.experiment import Asked, Experiment, TaskAsked
 from mlagentbench.run.order import Audience, Order
 from mlagentbench.run.places import rooms
 from mlagentbench.run.plan import Plan
+from mlagentbench.run.readiness import Ready, make_ready
 from mlagentbench.tasks.catalogue import SUITE, load_task
 from mlagentbench.tasks.digest import task_digest
-from mlagentbench.tasks.disk import writing_to
-from mlagentbench.tasks.prepare import Prepared, prepare
 from mlagentbench.tasks.problem import problem
 
 PACKAGES = ("mlagentbench", "inspect_ai", "optuna", "pandas", "scikit-learn")
-
-
-@dataclass(frozen=True)
-class Ready:
-    """A task whose data and environment are in place."""
-
-    task: Task
-    prepared: Prepared
-    agent_envs: dict[AgentEnvName, AgentEnv]
-    """What its agents' code runs in, and what submitted code is judged in."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +39,6 @@ class Workshop:
     cache: Path
     progress: Progress
     audience: Audience
-
-
-def make_ready(task: Task, cache: Path, progress: Progress) -> Ready:
-    """Build the task's data and the environments its code runs in, once."""
-    with writing_to(cache):
-        envs = {
-            name: ensure_agent_env(cache, name, progress) for name in task.agent_envs
-        }
-        return Ready(task, prepare(task, cache, progress), envs)
 
 
 def make_orders(plan: Plan, experiment: Experiment, workshop: Workshop) -> list[Order]:

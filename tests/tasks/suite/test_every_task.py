@@ -102,7 +102,7 @@ def test_the_card_carries_the_canary_and_says_what_the_data_is(name):
 @pytest.mark.parametrize("name", TASKS)
 def test_the_problem_is_filled_in_and_names_its_metric_direction_and_files(name):
     task = load_task(name)
-    told = problem(task)
+    told = " ".join(problem(task).split())
     assert "{" not in told.replace("{}", "")
     assert f"{task.direction} is better" in told
     assert "evaluate.py" in told

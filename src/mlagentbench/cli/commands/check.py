@@ -42,7 +42,7 @@ def _findings(task: "Task") -> "tuple[Finding, ...]":
     from mlagentbench.cli.live import Screen
     from mlagentbench.run.bench import RealBench
     from mlagentbench.run.places import default_cache
-    from mlagentbench.run.preparing import make_ready
+    from mlagentbench.run.readiness import make_ready
     from mlagentbench.tasks.check import check, write_checks
 
     cache = default_cache()

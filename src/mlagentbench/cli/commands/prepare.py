@@ -16,7 +16,7 @@ def command(
     """Fetch or build the data of TASKS into the cache, once."""
     from mlagentbench.cli.live import Screen
     from mlagentbench.run.places import default_cache
-    from mlagentbench.run.preparing import make_ready
+    from mlagentbench.run.readiness import make_ready
 
     made = {}
     with Screen() as screen:

@@ -53,7 +53,7 @@ soak: .venv/.dev bwrap  ## Kill and resume a hundred runs; at most 15 minutes.
 	@touch $@
 
 .venv/.dev: .venv/.runtime
-	@$(PIP) -e '.[dev]'
+	@$(PIP) -e '.[dev,local,langchain]'
 	@touch $@
 
 .PHONY: bwrap chromium

@@ -64,7 +64,7 @@ def test_the_reference_clears_the_bar_and_the_record_is_complete(carry_out, cach
     assert [step.step for step in trace.steps] == list(range(1, len(trace.steps) + 1))
     assert trace.end.ending is Ending.SUBMITTED
     executed = next(s for s in trace.steps if s.action == "Execute Script")
-    assert "(measured)" in executed.observation
+    assert "(measured)" in executed.note
     (judged_again,) = rescore(experiment, cache, Silent())
     assert judged_again.score == card.score
 

@@ -23,7 +23,7 @@ async def thinker(context: Context) -> None:
         left = context.remaining()
         messages.append(ChatMessageAssistant(content=reply.completion))
         messages.append(
-            ChatMessageUser(content=f"{step.observation}\n{left.steps} steps left")
+            ChatMessageUser(content=f"{step.told}\n{left.steps} steps left")
         )
         if wish["action"] == "Final Answer":
             return

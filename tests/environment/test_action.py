@@ -1,6 +1,7 @@
 """What every action has in common."""
 
 import asyncio
+import re
 
 import pytest
 
@@ -11,7 +12,7 @@ from mlagentbench.environment.tools import action_tools
 
 @pytest.mark.parametrize("action", ACTIONS.values(), ids=lambda action: action.name)
 def test_wrong_arguments_are_answered_with_the_usage(action):
-    with pytest.raises(ActionError, match=f"Usage: {action.name} takes"):
+    with pytest.raises(ActionError, match=re.escape(f"Usage: {action.name} takes")):
         asyncio.run(action.perform(None, {"nonsense": "1"}))
 
 
@@ -36,3 +37,11 @@ def test_the_actions_are_inspect_tools_whose_calls_are_recorded_steps():
     answer = asyncio.run(tools["Read File"](file_name="train.py"))
     assert answer == "seen"
     assert calls == [("Read File", {"file_name": "train.py"})]
+
+
+def test_every_action_is_a_tool_with_a_name_of_its_own():
+    names = [action.tool_name for action in ACTIONS.values()]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z0-9_]{1,64}", name) for name in names)
+    assert ACTIONS["Execute Script"].tool_name == "execute_script"
+    assert ACTIONS["Edit Script (AI)"].tool_name == "edit_script_ai"

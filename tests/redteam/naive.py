@@ -18,7 +18,9 @@ from tests.redteam.unprotected import folder_of, prepare_bare, printed, started
 Live = Callable[[Stage, Attack], Awaitable[Seen]]
 
 _MEMORY = 512 * 2**20
-_SECONDS = 4
+_HANGS = 4
+_PATIENCE = 120
+"""For what ends by itself, however busy the machine is."""
 _BOUNDED = f"""
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({_MEMORY}, {_MEMORY}))
@@ -26,7 +28,7 @@ resource.setrlimit(resource.RLIMIT_AS, ({_MEMORY}, {_MEMORY}))
 
 
 def host(
-    stage: Stage, attack: Attack, code: str, *arguments: str
+    stage: Stage, attack: Attack, code: str, *arguments: str, seconds: int = _PATIENCE
 ) -> "subprocess.CompletedProcess[str]":
     """Run a naive host's code beside what was planted."""
     return subprocess.run(
@@ -35,7 +37,7 @@ def host(
         check=False,
         capture_output=True,
         text=True,
-        timeout=_SECONDS,
+        timeout=seconds,
     )
 
 
@@ -44,10 +46,11 @@ def falls_for(code: str, *, by: str) -> Live:
 
     async def live(stage: Stage, attack: Attack) -> Seen:
         printed(stage, attack)
+        seconds = _HANGS if by == "hangs" else _PATIENCE
         try:
-            done = host(stage, attack, code)
+            done = host(stage, attack, code, seconds=seconds)
         except subprocess.TimeoutExpired:
-            return Seen(succeeded=by == "hangs", evidence=f"hangs for {_SECONDS} s")
+            return Seen(succeeded=by == "hangs", evidence=f"hangs for {seconds} s")
         said = (done.stdout + done.stderr).strip()
         last = (said.splitlines() or ["nothing"])[-1]
         return Seen(succeeded=by in said, evidence=f"a naive host: {last[:120]}")

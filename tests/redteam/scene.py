@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
+from inspect_ai.model import GenerateConfig
 from tests.redteam.attack import ATTACKS, Attack, HarnessFaultError, Observed, Seen
 from tests.redteam.baits import hints_text
 from tests.redteam.stage import Stage
@@ -12,7 +13,7 @@ from tests.redteam.stage import Stage
 from mlagentbench.core.errors import ActionError
 from mlagentbench.core.limits import Limits
 from mlagentbench.environment.actions import ACTIONS
-from mlagentbench.environment.room import Room
+from mlagentbench.environment.room import Room, Told
 from mlagentbench.environment.sandbox import watchdog
 from mlagentbench.environment.sandbox.provider import BwrapConfig, BwrapSandbox
 from mlagentbench.environment.shorten import shortened
@@ -93,7 +94,18 @@ def _room(stage: Stage, attack: Attack, sandbox: BwrapSandbox) -> Room:
         check_submission=check_submission,
         seconds_left=lambda: attack.seconds,
         step=lambda: 1,
+        ask=_nobody_answers,
+        restore=_nothing_was_kept,
+        problem=order.problem,
     )
+
+
+async def _nobody_answers(prompt: str, *, role: str, config: GenerateConfig) -> Told:
+    raise ActionError(f"there is no {role} model here for {prompt} ({config})")
+
+
+async def _nothing_was_kept(step: int) -> tuple[str, ...]:
+    raise ActionError(f"step {step} was not kept")
 
 
 def _files_at_most(files: int | None) -> AbstractContextManager[object]:

@@ -52,3 +52,30 @@ def test_a_request_is_known_by_what_it_says_and_not_by_its_ids():
     assert sha("hello") == sha("hello")
     assert sha("hello") != sha("goodbye")
     assert sha("hello") != sha("hello", temperature=0.6)
+
+
+def test_what_an_action_asked_is_not_asked_again():
+    inside = call("inside").model_copy(update={"asked_by": "action"})
+    edited = step(1, "Edit Script").model_copy(update={"calls": (call("a"), inside)})
+    past = Past(Trace(run="r", steps=(edited, step(2))))
+    assert past.call("main", "a") is not None
+    assert past.step("Edit Script", {}).step == 1
+    assert past.call("main", "sha-2") is not None
+
+
+def test_an_agent_that_asks_less_or_more_than_before_is_not_deterministic():
+    with pytest.raises(ReplayError, match="asked its model more often"):
+        Past(TRACE).step("Read File", {"file_name": "a"})
+    past = Past(TRACE)
+    past.call("main", "sha-1")
+    with pytest.raises(ReplayError, match="something else"):
+        past.call("main", "sha-2")
+
+
+def test_an_action_that_was_cut_off_finds_its_replies_again():
+    inside = call("inside").model_copy(update={"asked_by": "action"})
+    past = Past(Trace(run="r", calls=(call("a"), inside)))
+    assert past.call("main", "a") is not None
+    assert past.step("Edit Script", {}) is None
+    assert past.call("main", "inside") == inside
+    assert past.call("main", "new") is None

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Task
@@ -18,11 +18,18 @@ class Remaining(Record):
 
     steps: int
     seconds: float
+    tokens: int | None = None
+    """None where they are not limited."""
+    cost_usd: float | None = None
 
 
 def dice(seed: int) -> random.Random:
     """Return chance of one's own; the seed must have come from a context's `rng`."""
     return random.Random(seed)
+
+
+Speech = Literal["text", "tools", "schema"]
+"""How a model says what to do: in fields of text, by calling tools, or in JSON."""
 
 
 class Context(Protocol):
@@ -41,6 +48,11 @@ class Context(Protocol):
     @property
     def settings(self) -> Mapping[str, str]:
         """The agent's own settings, from `-A key=value`."""
+        ...
+
+    @property
+    def speech(self) -> Speech:
+        """What the main model's provider is best at."""
         ...
 
     @property
@@ -63,8 +75,21 @@ class Context(Protocol):
         """Ask a language model; a reply that was paid for is never lost."""
         ...
 
-    async def act(self, action: str, **given: str) -> Step:
-        """Take an action; ends the run from inside when the budget is spent."""
+    async def act(
+        self, action: str, *, said: Mapping[str, str] | None = None, **given: str
+    ) -> Step:
+        """Take an action; ends the run from inside when the budget is spent.
+
+        `said` is what the agent says beside it, such as a plan or a thought; an agent
+        that says anything begins a turn of its own with it.
+        """
+        ...
+
+    async def reject(self, reply: str, why: str, *, counts: bool = True) -> Step:
+        """Record a reply that is no action, and what its author is told about it.
+
+        It is a turn of the agent's, and costs a step unless `counts` is false.
+        """
         ...
 
 

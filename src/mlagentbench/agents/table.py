@@ -18,6 +18,11 @@ class AgentEntry(Record):
     """`module:function`."""
     needs_model: bool = False
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is an agent of this package."""
+        return self.target.startswith("mlagentbench.")
+
 
 AGENTS: dict[str, AgentEntry] = {
     entry.name: entry
@@ -37,6 +42,49 @@ AGENTS: dict[str, AgentEntry] = {
             summary="searches the starter's number constants with Optuna, no model",
             target="mlagentbench.agents.tuner:tuner",
         ),
+        AgentEntry(
+            name="act",
+            summary="asks a model for one action after another: the paper's Act",
+            target="mlagentbench.agents.act:act",
+            needs_model=True,
+        ),
+        AgentEntry(
+            name="react",
+            summary="a thought before each action: the paper's ReAct",
+            target="mlagentbench.agents.react:react",
+            needs_model=True,
+        ),
+        AgentEntry(
+            name="research",
+            summary="plans, experiments and keeps what helps; -A style=classic is the"
+            " paper's research agent",
+            target="mlagentbench.agents.research:research",
+            needs_model=True,
+        ),
+        AgentEntry(
+            name="autogpt",
+            summary="AutoGPT's loop: thoughts, plan, criticism, then a command",
+            target="mlagentbench.agents.autogpt:autogpt",
+            needs_model=True,
+        ),
+        AgentEntry(
+            name="langchain",
+            summary="LangChain's own agent on our actions, through Inspect's bridge",
+            target="mlagentbench.agents.langchain:langchain",
+            needs_model=True,
+        ),
+        AgentEntry(
+            name="tree",
+            summary="grows a tree of scripts: draft, debug, improve the best",
+            target="mlagentbench.agents.tree:tree",
+            needs_model=True,
+        ),
+        AgentEntry(
+            name="bash",
+            summary="the smallest modern scaffold: a model with a shell",
+            target="mlagentbench.agents.bash:bash",
+            needs_model=True,
+        ),
     )
 }
 
@@ -52,6 +100,20 @@ def find_agent(name: str) -> AgentEntry:
             " An agent of your own is given as module:function."
         )
     return AGENTS[name]
+
+
+def usual_agent(model: str | None) -> str:
+    """Return who is sent where no agent was named."""
+    return "tuner" if model is None else "research"
+
+
+def refuse_without_model(entry: AgentEntry, *, model: bool) -> None:
+    """Refuse to send an agent that cannot think."""
+    if entry.needs_model and not model:
+        raise UsageError(
+            f"the agent {entry.name} needs a language model: add --model local for a"
+            " small one that runs here, or a provider's, such as --model openai/NAME"
+        )
 
 
 def load_agent(entry: AgentEntry) -> Agent:

@@ -11,21 +11,53 @@ from mlagentbench.core.errors import UsageError
 
 Command = Callable[..., Any]
 
+ROLES = ("editor", "helper")
+"""Parts of an agent's work that another model may do."""
+
 _POSITIVE = click.FloatRange(0, min_open=True)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
 _OPTIONS = (
     click.option(
         "--agent",
-        default="tuner",
-        show_default=True,
         envvar="MLAB_AGENT",
-        help="A name from `mlab agents`, or module:function.",
+        help="A name from `mlab agents`, or module:function; `research` with a model,"
+        " else `tuner`, where none is given.",
     ),
     click.option(
         "--model",
         envvar="MLAB_MODEL",
-        help="A model by Inspect's name, for agents that need one.",
+        help="A model by Inspect's name, or `local`, for agents that need one.",
+    ),
+    click.option(
+        "--role",
+        "roles",
+        multiple=True,
+        metavar="ROLE=MODEL",
+        help="Another model for a part of the work: editor or helper.",
+    ),
+    click.option(
+        "-M",
+        "model_args",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="A setting of the model's provider, by Inspect's name for it.",
+    ),
+    click.option(
+        "--max-retries",
+        default=5,
+        show_default=True,
+        type=click.IntRange(0),
+        envvar="MLAB_MAX_RETRIES",
+        help="How often a failed request to a model is sent again.",
+    ),
+    click.option(
+        "--attempt-timeout",
+        default=600,
+        show_default=True,
+        type=click.IntRange(1),
+        envvar="MLAB_ATTEMPT_TIMEOUT",
+        help="Seconds one request to a model may take.",
     ),
     click.option("--edition", default="mini", show_default=True, envvar="MLAB_EDITION"),
     click.option(
@@ -120,13 +152,37 @@ def run_options(command: Command) -> Command:
 
 def read_settings(pairs: tuple[str, ...]) -> dict[str, str]:
     """Read `-A key=value`, given any number of times."""
-    settings: dict[str, str] = {}
+    return _read_pairs("-A", "KEY=VALUE", pairs)
+
+
+def read_model_args(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """Read `-M key=value`; numbers and booleans are taken as such."""
+    import yaml
+
+    read = _read_pairs("-M", "KEY=VALUE", pairs)
+    return {key: yaml.safe_load(value) for key, value in read.items()}
+
+
+def read_roles(pairs: tuple[str, ...], model: str | None) -> dict[str, str]:
+    """Read `--role role=model`; only parts of a main model's work can be shared."""
+    roles = _read_pairs("--role", "ROLE=MODEL", pairs)
+    if unknown := sorted(set(roles) - set(ROLES)):
+        raise UsageError(
+            f"there is no role '{unknown[0]}'; there are {', '.join(ROLES)}"
+        )
+    if roles and model is None:
+        raise UsageError("--role needs --model too, the model that does the rest")
+    return roles
+
+
+def _read_pairs(flag: str, form: str, pairs: tuple[str, ...]) -> dict[str, str]:
+    read: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
-        if not key or not equals:
-            raise UsageError(f"-A takes KEY=VALUE, not '{pair}'")
-        settings[key] = value
-    return settings
+        if not key or not equals or not value:
+            raise UsageError(f"{flag} takes {form}, not '{pair}'")
+        read[key] = value
+    return read
 
 
 def refuse_too_many(parallel: int) -> None:

@@ -19,6 +19,8 @@ class ModelCall(Record):
 
     role: str
     model: str
+    asked_by: Literal["agent", "action"] = "agent"
+    """An action that is composed of model calls asks too."""
     request_sha: str
     reply: dict[str, Any]
     usage: dict[str, int] = Field(default_factory=dict)
@@ -56,8 +58,9 @@ class Step(Record):
     v: int = TRACE_VERSION
     run: str
     step: int
-    """Counts from 1."""
+    """Counts every line from 1; what was spent says which count as steps taken."""
     agent_step: int
+    """Counts the agent's own turns: one may take several steps, or ask for none."""
     calls: tuple[ModelCall, ...] = ()
     """On disk these stand in lines of their own, before the step."""
     fields: dict[str, str] = Field(default_factory=dict)
@@ -71,10 +74,17 @@ class Step(Record):
     error: str | None = None
     """The kind of failure, where the action was not done."""
     validation: Measurement | None = None
+    note: str | None = None
+    """What we add to the observation: progress as we measured it."""
     snapshot: str | None = None
     spent: Spent
     seconds: Seconds
     started: str
+
+    @property
+    def told(self) -> str:
+        """The observation with what we add to it."""
+        return f"{self.observation}\n{self.note}" if self.note else self.observation
 
 
 class End(Record):

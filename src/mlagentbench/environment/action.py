@@ -1,10 +1,13 @@
 """The contract of an action: a name, what it takes, and what it does in a room."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from mlagentbench.core.errors import ActionError
 from mlagentbench.environment.room import Room
+
+_WORD = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Action:
     @property
     def tool_name(self) -> str:
         """The name under which models call it as a tool: `execute_script`."""
-        return self.name.lower().replace(" ", "_")
+        return "_".join(_WORD.findall(self.name.lower()))
 
     @property
     def usage(self) -> str:

@@ -26,7 +26,7 @@ async def append_text(room: Room, name: str, text: str) -> None:
     writable_path(name)
     try:
         old = await _read(room, name)
-    except _AbsentError:
+    except AbsentError:
         old = b""
     await _write(room, name, old + text.encode("utf-8", errors="replace"))
 
@@ -37,7 +37,7 @@ async def copy_bytes(room: Room, source: str, destination: str) -> None:
     await _write(room, destination, await _read(room, source))
 
 
-class _AbsentError(ActionError):
+class AbsentError(ActionError):
     """The file that was named is not there."""
 
 
@@ -60,7 +60,7 @@ def in_plain_words(name: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise _AbsentError(f"there is no file {name}") from None
+        raise AbsentError(f"there is no file {name}") from None
     except IsADirectoryError:
         raise ActionError(f"{name} is a folder, not a file") from None
     except OutputLimitExceededError:

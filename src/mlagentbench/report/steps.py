@@ -44,7 +44,7 @@ def _step_row(step: Step, unit: str) -> StepRow:
         failed=None if step.ok else shortened(_failure(step), lines=1, characters=80),
         said=_short_facts(step.fields),
         input=_short_facts(step.input),
-        observation=shortened(step.observation, lines=6, characters=600),
+        observation=shortened(step.told, lines=6, characters=600),
         validation=with_unit(measured.value, unit) if measured else "",
         seconds=duration(spent.model + spent.execute + spent.harness),
     )

@@ -3,33 +3,29 @@
 import time
 from dataclasses import dataclass
 
+from inspect_ai.model import GenerateConfig
 from inspect_ai.util import LimitExceededError, SandboxEnvironment
 
 from mlagentbench.core.ending import Ending
 from mlagentbench.core.errors import BenchError, ProviderError
 from mlagentbench.core.scorecard import RunId
 from mlagentbench.core.trace import End, Resumed, Trace
-from mlagentbench.environment.room import Room
+from mlagentbench.environment.room import Room, Told
+from mlagentbench.run.asking import Asker
 from mlagentbench.run.closing import now, worked
 from mlagentbench.run.code_validation import CodeMeter, judged_before
-from mlagentbench.run.conductor import Assignment, Conductor, RunOver
+from mlagentbench.run.conductor import Assignment, Conductor
 from mlagentbench.run.keeping import WorkspaceKeeper
 from mlagentbench.run.meter import Meter
 from mlagentbench.run.order import Order
+from mlagentbench.run.over import RunOver, over_by
 from mlagentbench.run.performer import Performer
+from mlagentbench.run.recorder import Recorder
 from mlagentbench.run.replay import Past
+from mlagentbench.run.speech import speech_of
 from mlagentbench.run.submission import refusal
 from mlagentbench.run.tracefile import TraceWriter, read_trace
 from mlagentbench.run.validation import ValidationMeter
-
-_INSPECT_LIMITS = {
-    "token": Ending.OUT_OF_TOKENS,
-    "cost": Ending.OUT_OF_COST,
-    "time": Ending.OUT_OF_TIME,
-    "working": Ending.OUT_OF_TIME,
-    "message": Ending.OUT_OF_STEPS,
-    "turn": Ending.OUT_OF_STEPS,
-}
 
 
 @dataclass(frozen=True)
@@ -52,20 +48,20 @@ async def act_out(order: Order, run: RunId, sandbox: SandboxEnvironment) -> None
     with TraceWriter(path) as trace:
         if past.steps or past.calls:
             trace.append(Resumed(run=str(run), step=len(past.steps), at=now()))
-        conductor = _conductor(order, run, sandbox, past, trace)
+        conductor, recorder = _stage(order, run, sandbox, past, trace)
         clock = time.monotonic() - worked(past)
-        finish = await _finish(order, conductor)
+        finish = await _finish(order, conductor, recorder)
         trace.append(_end(run, finish, conductor, time.monotonic() - clock))
     order.audience.run_ended(run, finish.ending)
 
 
-def _conductor(
+def _stage(
     order: Order,
     run: RunId,
     sandbox: SandboxEnvironment,
     past: Trace,
     trace: TraceWriter,
-) -> Conductor:
+) -> tuple[Conductor, Recorder]:
     async def check_submission() -> str | None:
         return await refusal(order.task, order.prepared, sandbox)
 
@@ -73,21 +69,42 @@ def _conductor(
         longest = order.task.budget.execution_minutes * 60
         return min(longest, conductor.remaining().seconds)
 
-    def step() -> int:
-        return conductor.spent.steps + 1
+    async def ask(prompt: str, *, role: str, config: GenerateConfig) -> Told:
+        return await conductor.ask_inside(prompt, role=role, config=config)
 
-    room = Room(order.task, sandbox, check_submission, seconds_left, step)
-    conductor = Conductor(
-        Assignment(
-            run=run, task=order.task, problem=order.problem, settings=order.settings
-        ),
-        Performer(room, _meter(order, sandbox, past)),
-        WorkspaceKeeper(order.task, order.experiment.snapshots, sandbox, past),
-        Past(past),
+    behind = Past(past)
+    asker = Asker(str(run), behind, trace)
+    keeper = WorkspaceKeeper(order.task, order.experiment.snapshots, sandbox, past)
+    recorder = Recorder(
+        str(run),
+        keeper,
+        behind,
         trace,
         lambda step: order.audience.step_taken(run, step),
     )
-    return conductor
+    room = Room(
+        task=order.task,
+        sandbox=sandbox,
+        check_submission=check_submission,
+        seconds_left=seconds_left,
+        step=lambda: recorder.next_step,
+        ask=ask,
+        restore=recorder.go_back,
+        problem=order.problem,
+    )
+    performer = Performer(room, _meter(order, sandbox, past))
+    conductor = Conductor(_assignment(order, run), performer, asker, recorder)
+    return conductor, recorder
+
+
+def _assignment(order: Order, run: RunId) -> Assignment:
+    return Assignment(
+        run=run,
+        task=order.task,
+        problem=order.problem,
+        settings=order.settings,
+        speech=speech_of(order.models.main),
+    )
 
 
 def _meter(order: Order, sandbox: SandboxEnvironment, past: Trace) -> Meter:
@@ -97,13 +114,13 @@ def _meter(order: Order, sandbox: SandboxEnvironment, past: Trace) -> Meter:
     return CodeMeter(order.task, order.prepared, sandbox, known)
 
 
-async def _finish(order: Order, conductor: Conductor) -> Finish:
+async def _finish(order: Order, conductor: Conductor, recorder: Recorder) -> Finish:
     finish = await _agents_end(order, conductor)
     if not finish.ending.counts:
         return finish
     try:
         # What is collected must be there even if nothing was done but replayed.
-        await conductor.bring_workspace_up_to_date()
+        await recorder.bring_workspace_up_to_date()
     except BenchError as fault:
         return _blamed(fault)
     return finish
@@ -114,10 +131,10 @@ async def _agents_end(order: Order, conductor: Conductor) -> Finish:
         await order.agent(conductor)
         finish = Finish(Ending.SUBMITTED if conductor.submitted else Ending.STOPPED)
     except RunOver as over:
-        finish = Finish(over.ending)
+        finish = Finish(over.ending, over.reason)
     except LimitExceededError as limit:
-        ending = _INSPECT_LIMITS.get(limit.type, Ending.STOPPED)
-        finish = Finish(ending, str(limit))
+        met = over_by(limit)
+        finish = Finish(met.ending, met.reason)
     except BenchError as fault:
         finish = _blamed(fault)
     except Exception as error:  # noqa: BLE001  # an agent may raise anything at all

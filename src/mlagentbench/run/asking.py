@@ -1,13 +1,16 @@
 """Asking a language model: replies are recorded as they come, and replayed."""
 
+import contextlib
 import hashlib
 import json
 import time
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from inspect_ai.model import (
     ChatMessage,
+    ChatMessageUser,
     GenerateConfig,
     Model,
     ModelOutput,
@@ -19,11 +22,36 @@ from inspect_ai.util import LimitExceededError
 
 from mlagentbench.core.errors import ProviderError
 from mlagentbench.core.trace import Called, ModelCall
+from mlagentbench.environment.room import Told
+from mlagentbench.run.over import over_by
 from mlagentbench.run.replay import Past
+from mlagentbench.run.storable import recordable
 from mlagentbench.run.tracefile import TraceWriter
+
+_DELIVERY = {"max_retries", "timeout", "attempt_timeout", "max_connections"}
+"""Settings of a request that say how it is sent, not what is asked."""
+
+_UNREADABLE_AT_MOST = 2
+_UNREADABLE = (ValueError, TypeError, LookupError, AttributeError)
+"""What readers raise when a body is not what its protocol says."""
 
 MAIN = "main"
 """The role of the model an agent thinks with."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a model is asked."""
+
+    role: str
+    messages: Sequence[ChatMessage]
+    tools: Sequence[ToolInfo]
+    config: GenerateConfig
+
+    @property
+    def sha(self) -> str:
+        """The question's digest, by which a recorded reply is recognised."""
+        return request_sha(self.messages, self.tools, self.config)
 
 
 class Asker:
@@ -45,41 +73,71 @@ class Asker:
         tools: Sequence[ToolInfo],
         config: GenerateConfig,
     ) -> ModelOutput:
-        """Return a model's reply, from the record where it was given before."""
-        sha = request_sha(messages, tools, config)
-        call = self._past.call(role, sha)
+        """Return a model's reply to an agent, from the record where there is one."""
+        return await self._ask(Question(role, messages, tools, config), "agent")
+
+    async def ask_inside(
+        self, prompt: str, *, role: str, config: GenerateConfig
+    ) -> Told:
+        """Return a model's words to an action under way."""
+        messages = [ChatMessageUser(content=prompt)]
+        reply = await self._ask(Question(role, messages, (), config), "action")
+        return Told(reply.completion, cut_off=_cut_off(reply))
+
+    def begin_anew(self) -> None:
+        """Forget what led to a step that is now recorded."""
+        self.calls.clear()
+        self.seconds = 0.0
+
+    async def _ask(
+        self, question: Question, asked_by: Literal["agent", "action"]
+    ) -> ModelOutput:
+        call = self._past.call(question.role, question.sha)
         if call is None:
-            call = await self._live(messages, role, tools, config, sha)
+            call = await self._live(question)
+            call = call.model_copy(update={"asked_by": asked_by})
             self._trace.append(Called(run=self._run, call=call))
         self.calls.append(call)
-        return ModelOutput.model_validate(call.reply)
+        output = ModelOutput.model_validate(call.reply)
+        self.seconds += output.time or 0.0
+        return output
 
-    async def _live(
-        self,
-        messages: Sequence[ChatMessage],
-        role: str,
-        tools: Sequence[ToolInfo],
-        config: GenerateConfig,
-        sha: str,
-    ) -> ModelCall:
-        model = _model(role)
+    async def _live(self, question: Question) -> ModelCall:
+        model = _model(question.role)
         clock = time.monotonic()
         try:
-            output = await model.generate(list(messages), list(tools), config=config)
-        except LimitExceededError:
-            raise
+            output = await _generated(model, question)
+        except LimitExceededError as limit:
+            raise over_by(limit) from limit
         except Exception as error:
             raise ProviderError(f"{model}: {type(error).__name__}: {error}") from error
         # A provider's own figure leaves out its queues and Inspect's retries.
-        self.seconds += output.time or time.monotonic() - clock
+        output.time = output.time or time.monotonic() - clock
         return ModelCall(
-            role=role,
+            role=question.role,
             model=str(model),
-            request_sha=sha,
-            reply=output.model_dump(mode="json", exclude_none=True),
+            request_sha=question.sha,
+            reply=recordable(output),
             usage=_usage(output.usage),
             cost=output.usage.total_cost if output.usage else None,
         )
+
+
+async def _generated(model: Model, question: Question) -> ModelOutput:
+    """Return the reply; one that cannot be read is asked for again.
+
+    Inspect repeats requests that fail, but not one whose answer is no sound JSON.
+    """
+    for _ in range(_UNREADABLE_AT_MOST):
+        with contextlib.suppress(*_UNREADABLE):
+            return await _generate(model, question)
+    return await _generate(model, question)
+
+
+async def _generate(model: Model, question: Question) -> ModelOutput:
+    return await model.generate(
+        list(question.messages), list(question.tools), config=question.config
+    )
 
 
 def request_sha(
@@ -89,10 +147,14 @@ def request_sha(
     document = {
         "messages": [_without_id(message) for message in messages],
         "tools": [tool.model_dump(mode="json") for tool in tools],
-        "config": config.model_dump(mode="json", exclude_none=True),
+        "config": config.model_dump(mode="json", exclude_none=True, exclude=_DELIVERY),
     }
     text = json.dumps(document, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _cut_off(reply: ModelOutput) -> bool:
+    return bool(reply.choices) and reply.stop_reason in {"max_tokens", "model_length"}
 
 
 def _without_id(message: ChatMessage) -> dict[str, Any]:

@@ -4,11 +4,13 @@ import logging
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog
+from inspect_ai.model import get_model
 
-from mlagentbench.run.order import Order
+from mlagentbench.run.order import Models, Order
 from mlagentbench.run.plan import NO_MODEL
 from mlagentbench.run.seam import inspect_task
 
@@ -39,7 +41,7 @@ def evaluate_orders(work: Work, logs: Path, parallel: int) -> dict[str, str]:
 def _evaluate(work: Work, logs: Path, parallel: int) -> list[EvalLog]:
     return inspect_eval(
         [inspect_task(order, seeds) for order, seeds in work],
-        model=_model(work[0][0].model),
+        **_of_models(work[0][0].models),
         log_dir=str(logs),
         log_format="eval",
         display="none",
@@ -56,8 +58,15 @@ def _evaluate(work: Work, logs: Path, parallel: int) -> list[EvalLog]:
     )
 
 
-def _model(name: str) -> str | None:
-    return None if name == NO_MODEL else name
+def _of_models(models: Models) -> dict[str, Any]:
+    if models.main == NO_MODEL:
+        return {"model": None}
+    # Made here, because Inspect takes a name with a comma in it for several.
+    return {
+        "model": get_model(models.main, **models.args),
+        "model_roles": {role: get_model(name) for role, name in models.roles.items()},
+        **models.patience.model_dump(),
+    }
 
 
 def _of_tasks(work: Work, results: list[EvalLog]) -> dict[str, str]:

@@ -4,9 +4,10 @@ import fcntl
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from mlagentbench.core.disk import write_atomically
 from mlagentbench.core.errors import RecordError, UsageError, blame
@@ -14,7 +15,7 @@ from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.task import Budget
 from mlagentbench.run.lines import append_line
-from mlagentbench.run.plan import agent_label
+from mlagentbench.run.plan import Patience, agent_label, model_label
 
 _UNFINISHED = (
     ".experiment.json.*",
@@ -46,6 +47,9 @@ class Asked(Record):
     agent: str
     settings: dict[str, str]
     model: str
+    roles: dict[str, str] = Field(default_factory=dict)
+    model_args: dict[str, Any] = Field(default_factory=dict)
+    patience: Patience = Patience()
     seeds: tuple[int, ...]
     parallel: int
     sandbox: str
@@ -61,6 +65,11 @@ class Asked(Record):
     def agent_label(self) -> str:
         """The agent with its settings."""
         return agent_label(self.agent, self.settings)
+
+    @property
+    def model_label(self) -> str:
+        """The model with those of other roles."""
+        return model_label(self.model, self.roles)
 
 
 class Experiment:
@@ -127,7 +136,12 @@ class Experiment:
         """Return every run that was asked for."""
         asked = self.asked
         return [
-            RunId(task=task.id, agent=asked.agent_label, model=asked.model, seed=seed)
+            RunId(
+                task=task.id,
+                agent=asked.agent_label,
+                model=asked.model_label,
+                seed=seed,
+            )
             for task in asked.tasks
             for seed in asked.seeds
         ]

@@ -42,11 +42,14 @@ class WorkspaceKeeper:
         best = self._best[1] if self._best else None
         self._store.retain(self._taken, best, self._task.submission)
 
-    async def restore(self, snapshot: str) -> None:
-        """Make the workspace what it was, or say what is no longer there."""
-        restored = self._store.restore(snapshot, self._workspace)
-        if restored.missing:
-            names = ", ".join(restored.missing[:5])
+    async def restore(self, snapshot: str) -> tuple[str, ...]:
+        """Make the workspace what it was; return files that are no longer kept."""
+        return tuple(self._store.restore(snapshot, self._workspace).missing)
+
+    async def bring_back(self, snapshot: str) -> None:
+        """Make the workspace exactly what it was, or say what is missing."""
+        if missing := await self.restore(snapshot):
+            names = ", ".join(missing[:5])
             raise ReplayError(f"the workspace cannot be restored without {names}")
 
     def _note(self, snapshot: str, validation: Measurement | None) -> None:

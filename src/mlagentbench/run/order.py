@@ -2,16 +2,20 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+
+from pydantic import Field
 
 from mlagentbench.agents.context import Agent
 from mlagentbench.core.limits import Limits
+from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId, SandboxUsed
 from mlagentbench.core.task import Task
 from mlagentbench.core.trace import Step
 from mlagentbench.environment.sandbox.box import Furnishing, Mount
 from mlagentbench.environment.sandbox.provider import BwrapConfig
 from mlagentbench.run.experiment import Experiment
+from mlagentbench.run.plan import Patience, model_label
 from mlagentbench.tasks.prepare import Prepared
 
 
@@ -44,6 +48,21 @@ class Nobody:
         """Ignore it."""
 
 
+class Models(Record):
+    """The language models of an experiment."""
+
+    main: str
+    roles: dict[str, str] = Field(default_factory=dict)
+    args: dict[str, Any] = Field(default_factory=dict)
+    """The provider's own settings."""
+    patience: Patience = Patience()
+
+    @property
+    def label(self) -> str:
+        """The main model with those of other roles."""
+        return model_label(self.main, self.roles)
+
+
 @dataclass(frozen=True)
 class Order:
     """One agent's work on one task."""
@@ -54,7 +73,7 @@ class Order:
     problem: str
     agent: Agent
     agent_label: str
-    model: str
+    models: Models
     settings: dict[str, str]
     experiment: Experiment
     rooms: Path
@@ -66,7 +85,10 @@ class Order:
     def run_id(self, seed: int) -> RunId:
         """Name one run of this order."""
         return RunId(
-            task=self.task.id, agent=self.agent_label, model=self.model, seed=seed
+            task=self.task.id,
+            agent=self.agent_label,
+            model=self.models.label,
+            seed=seed,
         )
 
     def sandbox_config(self, seed: int) -> BwrapConfig:

@@ -20,6 +20,8 @@ class Outcome(Record):
     ok: bool
     error: str | None = None
     validation: Measurement | None = None
+    note: str | None = None
+    """What we found out ourselves, told to the agent beside the observation."""
     executing: float = 0.0
     """Seconds the agent's own code ran."""
 
@@ -68,6 +70,4 @@ def _with_measurement(outcome: Outcome, measured: Measured) -> Outcome:
         note = f"validation could not be measured: {measured.problem}"
     else:
         return outcome
-    observation = f"{outcome.observation}\n{note}"
-    update = {"observation": observation, "validation": measured.value}
-    return outcome.model_copy(update=update)
+    return outcome.model_copy(update={"note": note, "validation": measured.value})

@@ -1,9 +1,9 @@
 """What is asked of an experiment, before anything is started."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Budget
@@ -24,6 +24,15 @@ class BudgetOverride(Record):
         return budget.model_copy(update=self.model_dump(exclude_none=True))
 
 
+class Patience(Record):
+    """How long a model's provider is waited for; then the run ends as its failure."""
+
+    max_retries: NonNegativeInt = 5
+    """How often a failed request is sent again."""
+    attempt_timeout: PositiveInt = 600
+    """Seconds for one request, from sending it to the end of its reply."""
+
+
 class Plan(Record):
     """One agent on some tasks with some seeds."""
 
@@ -31,6 +40,11 @@ class Plan(Record):
     """Ids, or paths of task folders."""
     agent: str = "tuner"
     model: str = NO_MODEL
+    roles: dict[str, str] = Field(default_factory=dict)
+    """Other models for some of the work, such as `editor` and `helper`."""
+    model_args: dict[str, Any] = Field(default_factory=dict)
+    """The provider's own settings, by Inspect's names."""
+    patience: Patience = Patience()
     settings: dict[str, str] = Field(default_factory=dict)
     """The agent's own settings."""
     edition: str = "mini"
@@ -50,5 +64,14 @@ class Plan(Record):
 
 def agent_label(agent: str, settings: dict[str, str]) -> str:
     """Name an agent with its settings: different settings are different agents."""
-    pairs = ",".join(f"{key}={value}" for key, value in sorted(settings.items()))
-    return f"{agent}[{pairs}]" if pairs else agent
+    return _with_pairs(agent, settings)
+
+
+def model_label(model: str, roles: dict[str, str]) -> str:
+    """Name a model with those that share its work: they are compared as one."""
+    return _with_pairs(model, roles)
+
+
+def _with_pairs(name: str, given: dict[str, str]) -> str:
+    pairs = ",".join(f"{key}={value}" for key, value in sorted(given.items()))
+    return f"{name}[{pairs}]" if pairs else name

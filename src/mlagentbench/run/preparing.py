@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from mlagentbench.agents.table import find_agent, load_agent
+from mlagentbench.agents.table import find_agent, load_agent, refuse_without_model
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.progress import Progress
 from mlagentbench.core.scorecard import SandboxUsed
@@ -13,10 +13,13 @@ from mlagentbench.core.task import Task
 from mlagentbench.environment.sandbox.probe import require_isolation
 from mlagentbench.run.closing import now
 from mlagentbench.run.experiment import Asked, Experiment, TaskAsked
-from mlagentbench.run.order import Audience, Order
+from mlagentbench.run.models.choice import check_local, make_local_ready, spelled_out
+from mlagentbench.run.order import Audience, Models, Order
 from mlagentbench.run.places import rooms
-from mlagentbench.run.plan import Plan
+from mlagentbench.run.plan import NO_MODEL, Plan
 from mlagentbench.run.readiness import Ready, make_ready
+from mlagentbench.run.rehearsal import try_settings
+from mlagentbench.run.speech import speech_of
 from mlagentbench.tasks.catalogue import SUITE, load_task
 from mlagentbench.tasks.digest import task_digest
 from mlagentbench.tasks.problem import problem
@@ -52,10 +55,19 @@ def check(plan: Plan, workshop: Workshop) -> Checked:
     Names are checked before anything slow happens, and no folder is made yet, so that
     a wrong command leaves nothing behind.
     """
-    load_agent(find_agent(plan.agent))
+    plan = _spelled_out(plan)
+    entry = find_agent(plan.agent)
+    refuse_without_model(entry, model=plan.model != NO_MODEL)
+    agent = load_agent(entry)
+    check_local([plan.model, *plan.roles.values()])
     tasks = [_with_budget(plan, name) for name in plan.tasks]
+    if entry.is_ours:
+        try_settings(agent, tasks[0], plan.settings, speech_of(plan.model))
     limits = str(require_isolation().limits)
     ready = [make_ready(task, workshop.cache, workshop.progress) for task in tasks]
+    make_local_ready(
+        [plan.model, *plan.roles.values()], workshop.cache, workshop.progress
+    )
     return Checked(_asked(plan, ready, limits), ready)
 
 
@@ -69,9 +81,13 @@ def same_orders(experiment: Experiment, workshop: Workshop) -> list[Order]:
     """Return the orders of an experiment that was begun before."""
     asked = experiment.asked
     load_agent(find_agent(asked.agent))
+    check_local([asked.model, *asked.roles.values()])
     tasks = [_unchanged(one) for one in asked.tasks]
     require_isolation()
     ready = [make_ready(task, workshop.cache, workshop.progress) for task in tasks]
+    make_local_ready(
+        [asked.model, *asked.roles.values()], workshop.cache, workshop.progress
+    )
     return _orders(asked, ready, experiment, workshop)
 
 
@@ -107,7 +123,12 @@ def _orders(
             problem=problem(one.task),
             agent=agent,
             agent_label=asked.agent_label,
-            model=asked.model,
+            models=Models(
+                main=asked.model,
+                roles=asked.roles,
+                args=asked.model_args,
+                patience=asked.patience,
+            ),
             settings=asked.settings,
             experiment=experiment,
             rooms=rooms(workshop.cache),
@@ -117,6 +138,11 @@ def _orders(
         )
         for one in ready
     ]
+
+
+def _spelled_out(plan: Plan) -> Plan:
+    roles = {role: spelled_out(model) for role, model in plan.roles.items()}
+    return plan.model_copy(update={"model": spelled_out(plan.model), "roles": roles})
 
 
 def _with_budget(plan: Plan, name: str) -> Task:
@@ -130,6 +156,9 @@ def _asked(plan: Plan, ready: list[Ready], limits: str) -> Asked:
         agent=plan.agent,
         settings=plan.settings,
         model=plan.model,
+        roles=plan.roles,
+        model_args=plan.model_args,
+        patience=plan.patience,
         seeds=plan.seeds,
         parallel=plan.parallel,
         sandbox="bwrap",

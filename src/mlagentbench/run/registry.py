@@ -18,6 +18,7 @@ from mlagentbench.core.progress import Silent
 from mlagentbench.environment.sandbox.provider import BwrapSandbox
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.folder import experiment_folder
+from mlagentbench.run.models.local import LocalModel
 from mlagentbench.run.models.replay import ReplayModel
 from mlagentbench.run.models.scripted import ScriptedModel
 from mlagentbench.run.order import Nobody
@@ -27,7 +28,7 @@ from mlagentbench.run.preparing import Workshop, make_orders
 from mlagentbench.run.seam import inspect_task
 from mlagentbench.tasks.catalogue import task_ids
 
-__all__ = ["TASKS", "BwrapSandbox", "ReplayModel", "ScriptedModel"]
+__all__ = ["TASKS", "BwrapSandbox", "LocalModel", "ReplayModel", "ScriptedModel"]
 
 _FOLDER = "mlagentbench_folder"
 

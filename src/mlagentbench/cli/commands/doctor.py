@@ -10,9 +10,11 @@ from mlagentbench.cli.console import print_json, print_table
 def command(*, as_json: bool) -> int:
     """Say what this machine can do: sandbox, limits, cores, memory, disk, keys."""
     from mlagentbench.run.machine import examine
+    from mlagentbench.run.models.choice import local_fact
     from mlagentbench.run.places import default_cache
 
-    facts = examine(default_cache())
+    cache = default_cache()
+    facts = [*examine(cache), local_fact(cache)]
     if as_json:
         print_json([fact.model_dump() for fact in facts])
     else:

@@ -18,8 +18,12 @@ class Flags(TypedDict):
 
     tasks: tuple[str, ...]
     every: bool
-    agent: str
+    agent: str | None
     model: str | None
+    roles: tuple[str, ...]
+    model_args: tuple[str, ...]
+    max_retries: int
+    attempt_timeout: int
     edition: str
     runs: int
     seed: int
@@ -53,15 +57,26 @@ def command(**flags: Unpack[Flags]) -> int:
 
 
 def _plan(flags: Flags) -> "Plan":
-    from mlagentbench.cli.run_options import read_settings, refuse_too_many
-    from mlagentbench.run.plan import NO_MODEL, BudgetOverride, Plan
+    from mlagentbench.agents.table import usual_agent
+    from mlagentbench.cli.run_options import (
+        read_model_args,
+        read_roles,
+        read_settings,
+        refuse_too_many,
+    )
+    from mlagentbench.run.plan import NO_MODEL, BudgetOverride, Patience, Plan
 
     refuse_too_many(flags["parallel"])
     first = flags["seed"]
     return Plan(
         tasks=chosen_names(flags["tasks"], every=flags["every"]),
-        agent=flags["agent"],
+        agent=flags["agent"] or usual_agent(flags["model"]),
         model=flags["model"] or NO_MODEL,
+        roles=read_roles(flags["roles"], flags["model"]),
+        model_args=read_model_args(flags["model_args"]),
+        patience=Patience(
+            max_retries=flags["max_retries"], attempt_timeout=flags["attempt_timeout"]
+        ),
         settings=read_settings(flags["settings"]),
         edition=flags["edition"],
         seeds=tuple(range(first, first + flags["runs"])),

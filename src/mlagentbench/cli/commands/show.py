@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import click
+from rich.text import Text
 
 from mlagentbench.cli.console import out, print_json, print_table
 
@@ -48,11 +49,13 @@ def _print_trace(trace: "Trace") -> None:
 
 
 def _row(step: "Step") -> list[str]:
+    from mlagentbench.report.plain import harmless
+
     given = " ".join(ascii(value)[1:-1] for value in step.input.values())
     seconds = step.seconds.model + step.seconds.execute + step.seconds.harness
     return [
         str(step.step),
-        step.action,
+        harmless(step.action),
         given if len(given) <= 40 else given[:37] + "...",
         "yes" if step.ok else "no",
         f"{step.validation.value:.6g}" if step.validation else "",
@@ -69,11 +72,11 @@ def _print_step(trace: "Trace", number: int) -> None:
         last = len(trace.steps)
         raise UsageError(f"{trace.run} has no step {number}; its last is {last}")
     console = out()
-    console.rule(f"{trace.run}, step {number}: {step.action}")
+    console.rule(Text(f"{trace.run}, step {number}: {harmless(step.action)}"))
     for name, value in step.input.items():
         console.print(f"{name}:\n{harmless(str(value))}", markup=False)
     console.rule("observation")
-    console.print(harmless(step.observation), markup=False)
+    console.print(harmless(step.told), markup=False)
 
 
 def _print_prompt(experiment: "Experiment", run: "RunId", step: int) -> None:
@@ -82,6 +85,6 @@ def _print_prompt(experiment: "Experiment", run: "RunId", step: int) -> None:
 
     console = out()
     for prompt in prompts_of(experiment, run, step):
-        console.rule(f"{run}, step {step}: to the {prompt.role} model")
+        console.rule(Text(f"{run}, step {step}: to the {prompt.role} model"))
         for message in prompt.messages:
             console.print(f"[{message.role}]\n{harmless(message.text)}", markup=False)

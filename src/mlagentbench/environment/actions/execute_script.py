@@ -1,8 +1,9 @@
 """Execute Script: run a Python file of the workspace and show what it printed."""
 
 from mlagentbench.environment.action import Action
+from mlagentbench.environment.executing import with_output
 from mlagentbench.environment.paths import WORKSPACE, workspace_path
-from mlagentbench.environment.python import run_python, with_output
+from mlagentbench.environment.python import run_python
 from mlagentbench.environment.room import Room
 
 

@@ -18,7 +18,7 @@ from mlagentbench.core.errors import SandboxError
 from mlagentbench.environment.sandbox.cgroups import remove_cgroups
 from mlagentbench.environment.sandbox.seccomp import seccomp_filter
 from mlagentbench.environment.sandbox.syscalls import machine
-from mlagentbench.environment.sandbox.tree import kill_launchers
+from mlagentbench.environment.sandbox.tree import kill_launchers, rooms_of_launchers
 
 _LOCK = "lock"
 _CGROUPS = "cgroups"
@@ -107,6 +107,10 @@ def sweep(rooms: Path) -> None:
         with contextlib.suppress(SandboxError):
             kill_launchers(folder)
             _remove(folder)
+    # One that was just being forked during an earlier sweep has lost its room since.
+    for folder in rooms_of_launchers(rooms.absolute()):
+        if not folder.exists():
+            kill_launchers(folder)
 
 
 def _deserted(rooms: Path) -> list[Path]:

@@ -62,12 +62,28 @@ def kill_launchers(room: Path) -> None:
             os.close(pidfd)
 
 
+def rooms_of_launchers(rooms: Path) -> set[Path]:
+    """Return the folders under `rooms` that running bubblewraps were started for."""
+    named = os.fsencode(rooms) + b"/"
+    return {
+        rooms / os.fsdecode(word[len(named) :].split(b"/")[0])
+        for entry in _PROC.iterdir()
+        if entry.name.isdigit()
+        for word in _launching(entry)
+        if word.startswith(named)
+    }
+
+
 def _launches(process: Path, named: bytes) -> bool:
+    return any(word.startswith(named) for word in _launching(process))
+
+
+def _launching(process: Path) -> list[bytes]:
+    """Return a bubblewrap's arguments; nothing for any other process."""
     with contextlib.suppress(OSError):
         words = (process / "cmdline").read_bytes().split(b"\0")
-        ours = words[0].endswith((b"/bwrap", b"/taskset"))
-        return ours and any(word.startswith(named) for word in words)
-    return False
+        return words if words[0].endswith((b"/bwrap", b"/taskset")) else []
+    return []
 
 
 def _open_files(pid: int) -> Iterator[os.stat_result]:

@@ -1,10 +1,11 @@
 """`scripted/FILE.yaml` or `scripted/module:function`: replies written down before.
 
 A YAML file holds a list of replies, each a text or a mapping with `text`, `tool_calls`
-(`name` and `arguments`) and `usage` (`input`, `output`, `cached`). Which one is given
-depends only on the conversation: the one whose number is that of the assistant's
-messages so far. A function gets the messages and returns one such reply. So a run
-that is resumed hears what the undisturbed run would have heard.
+(`name` and `arguments`), `usage` (`input`, `output`, `cached`) and `stop_reason` (such
+as `max_tokens`). Which one is given depends only on the conversation: the one whose
+number is that of the assistant's messages so far. A function gets the messages and
+returns one such reply. So a run that is resumed hears what the undisturbed run would
+have heard.
 """
 
 import importlib
@@ -21,6 +22,7 @@ from inspect_ai.model import (
     ModelAPI,
     ModelOutput,
     ModelUsage,
+    StopReason,
     modelapi,
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
@@ -51,6 +53,8 @@ class Reply(Record):
     text: str = ""
     tool_calls: tuple[ScriptedCall, ...] = ()
     usage: ScriptedUsage = ScriptedUsage()
+    stop_reason: StopReason | None = None
+    """None for a reply that came to its own end."""
 
 
 Script = Callable[[list[ChatMessage]], Reply]
@@ -98,7 +102,8 @@ def as_output(reply: Reply, model: str, turn: int) -> ModelOutput:
         model=model,
         choices=[
             ChatCompletionChoice(
-                message=message, stop_reason="tool_calls" if calls else "stop"
+                message=message,
+                stop_reason=reply.stop_reason or ("tool_calls" if calls else "stop"),
             )
         ],
         usage=ModelUsage(

@@ -1,0 +1,69 @@
+"""How each of the paper's agents goes about its work, and what can be changed in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mlagentbench.agents.context import Context
+from mlagentbench.agents.languages.choose import language_for
+from mlagentbench.agents.languages.language import Language
+from mlagentbench.agents.settings import read_choice, read_count
+from mlagentbench.core.errors import UsageError
+
+PLAN = "Research Plan and Status"
+THOUGHT = "Thought"
+FIELDS = {
+    "reflection": "Reflection",
+    "plan": PLAN,
+    "fact_check": "Fact Check",
+    "thought": THOUGHT,
+}
+"""The free fields of a reply by their short names, in the paper's order."""
+NO_FIELDS = "none"
+
+SHARED = ("protocol", "max_agent_steps", "steps_in_context", "observations_in_context")
+"""Settings that all of the paper's agents have."""
+
+_PROTOCOLS = ("text", "tools", "schema", "auto")
+_AGENT_STEPS = 50
+_IN_CONTEXT = 3
+
+
+@dataclass(frozen=True)
+class Habits:
+    """What is the same for all of the paper's agents, and read from settings."""
+
+    protocol: str
+    """`text`, `tools` or `schema`."""
+    language: Language
+    most_steps: int
+    """Of the agent's own, whatever the budget would allow."""
+    steps: int
+    """How many of the last steps the model is shown."""
+    observations: int
+    """How many of the last observations; older ones are only said to be done."""
+
+
+def read_habits(context: Context, protocol: str) -> Habits:
+    """Read the settings that all of the paper's agents have."""
+    settings = context.settings
+    chosen = read_choice(settings, "protocol", _PROTOCOLS, protocol)
+    spoken = context.speech if chosen == "auto" else chosen
+    return Habits(
+        protocol=spoken,
+        language=language_for(spoken, context.speech),
+        most_steps=read_count(settings, "max_agent_steps", _AGENT_STEPS),
+        steps=read_count(settings, "steps_in_context", _IN_CONTEXT),
+        observations=read_count(settings, "observations_in_context", _IN_CONTEXT),
+    )
+
+
+def read_fields(settings: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the free fields a reply must have, in the paper's order."""
+    text = settings.get("fields", ",".join(FIELDS))
+    chosen = [] if text == NO_FIELDS else [name.strip() for name in text.split(",")]
+    if wrong := [name for name in chosen if name not in FIELDS]:
+        raise UsageError(
+            f"fields={text} is not possible: there is no field {wrong[0]!r}; choose"
+            f" from: {', '.join(FIELDS)}, separated by commas, or {NO_FIELDS}"
+        )
+    return tuple(field for name, field in FIELDS.items() if name in chosen)

@@ -1,0 +1,80 @@
+"""A conversation with a model that is made shorter before it grows too long."""
+
+from collections.abc import Sequence
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    ModelOutput,
+)
+
+from mlagentbench.agents.context import Context
+from mlagentbench.agents.prompting import prompt
+from mlagentbench.environment.shorten import shortened
+
+_KEPT = 2
+"""Exchanges that stay word for word when older ones are summed up."""
+_SUMMED_UP_CHARACTERS = 60_000
+_SUMMARY = GenerateConfig(temperature=0.0, max_tokens=800)
+
+
+class Conversation:
+    """What was said so far: an opening, a summary of the oldest, and the rest."""
+
+    def __init__(
+        self, system: str, opening: str, *, most_tokens: int, kept: int = _KEPT
+    ) -> None:
+        self._system = ChatMessageSystem(content=system)
+        self._opening = opening
+        self._most_tokens = most_tokens
+        self._kept = kept
+        self._summary = ""
+        self._exchanges: list[list[ChatMessage]] = []
+
+    def messages(self, now: str) -> list[ChatMessage]:
+        """Return everything to be said to the model, with how things stand now."""
+        told = [self._opening]
+        if self._summary:
+            told.append(f"## Earlier steps, summed up\n\n{self._summary}")
+        return [
+            self._system,
+            ChatMessageUser(content="\n\n".join(told)),
+            *(message for exchange in self._exchanges for message in exchange),
+            ChatMessageUser(content=now),
+        ]
+
+    def add(self, exchange: Sequence[ChatMessage]) -> None:
+        """Go on with a reply and what came of it."""
+        self._exchanges.append(list(exchange))
+
+    @property
+    def length(self) -> int:
+        """How many exchanges stand in it word for word."""
+        return len(self._exchanges)
+
+    def has_grown_long(self, output: ModelOutput) -> bool:
+        """Tell by the last reply whether it is time to make it shorter."""
+        used = output.usage.input_tokens if output.usage else 0
+        return used > self._most_tokens
+
+    async def shorten(self, context: Context) -> bool:
+        """Sum up all but the last exchanges; False where nothing is left to sum up."""
+        kept = self._kept
+        old, self._exchanges = self._exchanges[:-kept], self._exchanges[-kept:]
+        if not old:
+            # What is left is too long by itself.
+            dropped, self._exchanges = bool(self._exchanges), []
+            return dropped
+        text = "\n\n".join(message.text for exchange in old for message in exchange)
+        asked = prompt(
+            "summary",
+            before=self._summary or "nothing",
+            steps=shortened(text, _SUMMED_UP_CHARACTERS),
+        )
+        reply = await context.ask(
+            [ChatMessageUser(content=asked)], role="helper", config=_SUMMARY
+        )
+        self._summary = reply.completion.strip() or self._summary
+        return True

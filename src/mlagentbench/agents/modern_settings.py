@@ -1,0 +1,83 @@
+"""The settings of the modern research agent, each with what it is when not given."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mlagentbench.agents.context import Speech
+from mlagentbench.agents.ideas import read_ideas
+from mlagentbench.agents.languages.choose import language_for
+from mlagentbench.agents.languages.language import Form, Language
+from mlagentbench.agents.settings import read_choice, read_count, refuse_unknown
+from mlagentbench.core.errors import UsageError
+from mlagentbench.environment.actions import ACTIONS
+
+KNOWN = ("style", "protocol", "log", "fields", "actions", "context", "ideas")
+
+FIELDS = {
+    "reflection": "Reflection",
+    "plan": "Research Plan and Status",
+    "fact_check": "Fact Check",
+    "thought": "Thought",
+}
+FEW = ("Read File", "Edit Script (AI)", "Execute Script", "Final Answer")
+MANY = (
+    "List Files",
+    "Read File",
+    "Inspect Script Lines",
+    "Write File",
+    "Edit Script (AI)",
+    "Execute Script",
+    "Python REPL",
+    "Restore Workspace",
+    "Check Submission",
+    "Final Answer",
+)
+LOG = ("Append Summary to Research Log",)
+
+_SMALL_MODEL_TOKENS = 5_000
+_LARGE_MODEL_TOKENS = 100_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was chosen."""
+
+    language: Language
+    form: Form
+    context_tokens: int
+    """A longer conversation is summed up."""
+    ideas: tuple[str, ...]
+    """Told one after the other, one for each trial; may be none."""
+    reply_tokens: int = 3_000
+
+
+def read_settings(given: Mapping[str, str], speech: Speech, modality: str) -> Settings:
+    """Read `-A` settings; a model that keeps to a schema is taken for a small one."""
+    refuse_unknown(given, KNOWN)
+    is_small = speech == "schema"
+    number = read_choice(
+        given, "actions", ("few", "many"), "few" if is_small else "many"
+    )
+    log = read_choice(given, "log", ("on", "off"), "off" if is_small else "on")
+    names = (FEW if number == "few" else MANY) + (LOG if log == "on" else ())
+    tokens = _SMALL_MODEL_TOKENS if is_small else _LARGE_MODEL_TOKENS
+    return Settings(
+        language=language_for(given.get("protocol", "auto"), speech),
+        form=Form(
+            actions=tuple(ACTIONS[name] for name in names),
+            fields=_fields(
+                given.get("fields", "thought" if is_small else "plan,thought")
+            ),
+        ),
+        context_tokens=read_count(given, "context", tokens, most=10_000_000),
+        ideas=read_ideas(given, modality),
+    )
+
+
+def _fields(text: str) -> tuple[str, ...]:
+    chosen = [name for name in text.split(",") if name and name != "none"]
+    if unknown := [name for name in chosen if name not in FIELDS]:
+        raise UsageError(
+            f"there is no field {unknown[0]!r}; choose from: {', '.join(FIELDS)}, none"
+        )
+    return tuple(title for name, title in FIELDS.items() if name in chosen)

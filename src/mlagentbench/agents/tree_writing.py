@@ -1,0 +1,96 @@
+"""Asking a model for one script: a draft, a mended one, or a better one."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig
+
+from mlagentbench.agents.complaint import complaint
+from mlagentbench.agents.context import Context
+from mlagentbench.agents.prompting import prompt
+from mlagentbench.agents.tree_nodes import Node, Tree
+from mlagentbench.agents.tree_settings import Settings
+from mlagentbench.environment.code_blocks import NoCodeError, python_block
+from mlagentbench.environment.prompts import fenced, sendable
+
+SCRIPT_TOKENS = 2_000
+TRIES = 3
+"""Each one warmer than the last: a model that is told its mistake repeats it."""
+
+_WITHOUT_IDEA = "Make one change that you expect to improve the validation score most."
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be written, from which solution."""
+
+    kind: Literal["draft", "debug", "improve"]
+    node: Node
+
+    @property
+    def said(self) -> str:
+        """What the step says about it."""
+        return f"{self.kind} from step {self.node.step}"
+
+
+class Writer:
+    """Writes scripts; the fixed part of its prompt comes first, to be cached."""
+
+    def __init__(self, context: Context, settings: Settings) -> None:
+        self._context = context
+        self._ideas = settings.ideas
+        self._used = 0
+        task = context.task
+        self._system = prompt(
+            "tree",
+            metric=task.metric,
+            direction=task.direction,
+            problem=context.problem,
+        )
+
+    async def write(self, wanted: Wanted, grown: Tree) -> str | None:
+        """Return a script that was not executed before; None where none came."""
+        request, reply, why = self._request(wanted), "", ""
+        for attempt in range(TRIES):
+            output = await self._context.ask(
+                [
+                    ChatMessageSystem(content=self._system),
+                    ChatMessageUser(content=request),
+                ],
+                config=GenerateConfig(
+                    temperature=0.3 + 0.3 * attempt, max_tokens=SCRIPT_TOKENS
+                ),
+            )
+            reply = sendable(output.completion)
+            if output.stop_reason == "max_tokens":
+                why = f"the script was cut off after {SCRIPT_TOKENS} tokens"
+            else:
+                script, why = _script_in(reply)
+                if script is not None and not grown.knows(script):
+                    return script
+                why = why or "this very script was executed before"
+        await self._context.reject(reply, f"No new script: {why}.")
+        return None
+
+    def _request(self, wanted: Wanted) -> str:
+        node = wanted.node
+        if wanted.kind == "draft":
+            return prompt("tree_draft", script=fenced(node.script))
+        if wanted.kind == "debug":
+            failure = complaint(node.told)
+            return prompt("tree_debug", script=fenced(node.script), failure=failure)
+        return prompt("tree_improve", script=fenced(node.script), idea=self._idea())
+
+    def _idea(self) -> str:
+        if not self._ideas:
+            return _WITHOUT_IDEA
+        idea = self._ideas[self._used % len(self._ideas)]
+        self._used += 1
+        return f"Do exactly this and nothing else: {idea}"
+
+
+def _script_in(reply: str) -> tuple[str | None, str]:
+    try:
+        return python_block(reply), ""
+    except NoCodeError as missing:
+        return None, str(missing)

@@ -1,0 +1,66 @@
+"""Which of the models that are asked for run here, and whether they can.
+
+Nothing here imports the engine or the model's library, so that a wrong name is
+refused at once.
+"""
+
+import importlib.util
+from collections.abc import Iterable
+from pathlib import Path
+
+from mlagentbench.core.errors import UsageError
+from mlagentbench.core.progress import Progress
+from mlagentbench.run.machine import Fact
+from mlagentbench.run.models.weights import ensure_weights, find_weights, place_of
+from mlagentbench.run.models.weights_table import DEFAULT, WEIGHTS
+
+PROVIDER = "local"
+_EXTRA = ("xllamacpp", "openai")
+_INSTALL = "pip install 'mlagentbench[local]'"
+
+
+def spelled_out(model: str) -> str:
+    """Return a model's whole name: `local` alone means the default one."""
+    provider, _, name = model.partition("/")
+    return f"{PROVIDER}/{name or DEFAULT}" if provider == PROVIDER else model
+
+
+def check_local(models: Iterable[str]) -> None:
+    """Refuse local models that are unknown or cannot be served, before any work."""
+    for name in _local(models):
+        find_weights(name)
+        require_extra()
+
+
+def make_local_ready(models: Iterable[str], cache: Path, progress: Progress) -> None:
+    """Bring the weights of every local model among `models` into the cache."""
+    for name in _local(models):
+        ensure_weights(cache, name, progress)
+
+
+def require_extra() -> None:
+    """Refuse to go on without the packages that serve a model."""
+    if not _has_extra():
+        raise UsageError(f"the local model needs xllamacpp: {_INSTALL}")
+
+
+def local_fact(cache: Path) -> Fact:
+    """Say whether `--model local` would work, and the way to it."""
+    fetched = [name for name in WEIGHTS if place_of(cache, WEIGHTS[name]).is_file()]
+    if not _has_extra():
+        value = f"xllamacpp is not installed; {_INSTALL}"
+    elif DEFAULT in fetched:
+        value = f"ready: {', '.join(fetched)}"
+    else:
+        size = WEIGHTS[DEFAULT].gigabytes
+        value = f"weights not fetched; `mlab run --model local` fetches {size}"
+    return Fact(name="local model", value=value)
+
+
+def _local(models: Iterable[str]) -> list[str]:
+    whole = (spelled_out(model).partition("/") for model in models)
+    return list(dict.fromkeys(name for kind, _, name in whole if kind == PROVIDER))
+
+
+def _has_extra() -> bool:
+    return all(importlib.util.find_spec(name) is not None for name in _EXTRA)

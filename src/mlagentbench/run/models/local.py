@@ -1,0 +1,136 @@
+"""`local` or `local/NAME`: a small language model that runs on this machine."""
+
+import asyncio
+import os
+from pathlib import Path
+
+from inspect_ai.model import (
+    ChatMessage,
+    GenerateConfig,
+    Model,
+    ModelAPI,
+    ModelCall,
+    ModelOutput,
+    get_model,
+    modelapi,
+)
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from mlagentbench.core.progress import Silent
+from mlagentbench.run.models.choice import require_extra
+from mlagentbench.run.models.serving import Server, serving
+from mlagentbench.run.models.weights import (
+    ensure_weights,
+    find_weights,
+    found_weights,
+)
+from mlagentbench.run.models.weights_table import DEFAULT
+from mlagentbench.run.places import default_cache
+
+Answer = ModelOutput | tuple[ModelOutput | Exception, ModelCall]
+
+_TOKENS = 1024
+"""Without a limit a small model may go on until its context is full."""
+_SECONDS = 3600.0
+_TOO_LONG = "exceeds the available context size"
+
+
+@modelapi(name="local")
+class LocalModel(ModelAPI):
+    """A model whose server is started with the first question."""
+
+    def __init__(
+        self,
+        model_name: str = DEFAULT,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig | None = None,
+        threads: int | None = None,
+    ) -> None:
+        """Check that there is such a model; `threads` is all cores unless given."""
+        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
+        self._name = find_weights(model_name).name
+        require_extra()
+        self._threads = int(threads or len(os.sched_getaffinity(0)))
+        self._server: Server | None = None
+        self._client: Model | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def generate(
+        self,
+        input: list[ChatMessage],  # Inspect's name
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
+    ) -> Answer:
+        """Answer with the server's help."""
+        client = await self._connected()
+        answer = await client.api.generate(input, tools, tool_choice, config)
+        return _too_long_is_an_answer(self._name, answer)
+
+    def max_tokens(self) -> int:
+        """Return how long an answer may be if nobody says."""
+        return _TOKENS
+
+    def max_connections(self) -> int:
+        """Answer one question at a time; two would only share the cores."""
+        return 1
+
+    def connection_key(self) -> str:
+        """Share that one connection among all that ask this model."""
+        return self._name
+
+    def should_retry(self, ex: Exception) -> bool:
+        """Try again where the server was lost; a new one is started."""
+        return self._client is not None and bool(self._client.api.should_retry(ex))
+
+    async def aclose(self) -> None:
+        """Stop the server; another question would start it again."""
+        client, self._client = self._client, None
+        if client is not None and self._loop is asyncio.get_running_loop():
+            await client.api.aclose()
+        server, self._server = self._server, None
+        if server is not None:
+            server.stop()
+
+    async def _connected(self) -> Model:
+        server = serving(await self._weights(), self._name, self._threads)
+        url = await asyncio.to_thread(server.url)
+        loop = asyncio.get_running_loop()
+        # A client's connections belong to one server and to one event loop.
+        if self._client is None or (server, loop) != (self._server, self._loop):
+            self._server, self._loop = server, loop
+            self._client = _client(self._name, url, server.key)
+        return self._client
+
+    async def _weights(self) -> Path:
+        found = found_weights(self._name)
+        if found is not None:
+            return found
+        return await asyncio.to_thread(
+            ensure_weights, default_cache(), self._name, Silent()
+        )
+
+
+def _client(name: str, url: str, key: str) -> Model:
+    from openai import DefaultAsyncHttpxClient
+
+    return get_model(
+        f"openai-api/local/{name}",
+        base_url=f"{url}/v1",
+        api_key=key,
+        memoize=False,
+        # A proxy in the environment is not for loopback.
+        http_client=DefaultAsyncHttpxClient(trust_env=False, timeout=_SECONDS),
+        client_timeout=_SECONDS,
+    )
+
+
+def _too_long_is_an_answer(name: str, answer: Answer) -> Answer:
+    """Give a prompt that does not fit the stop reason that agents know."""
+    if isinstance(answer, ModelOutput):
+        return answer
+    output, call = answer
+    if isinstance(output, Exception) and _TOO_LONG in str(output):
+        output = ModelOutput.from_content(name, str(output), stop_reason="model_length")
+    return output, call

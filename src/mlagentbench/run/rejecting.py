@@ -1,0 +1,20 @@
+"""A reply that is no action, as a step: what was said, and what its author is told."""
+
+from mlagentbench.environment.shorten import shortened
+from mlagentbench.run.performer import Outcome
+from mlagentbench.run.storable import storable
+
+REJECTED = "Invalid Reply"
+"""Stands in a trace where an action's name would."""
+
+_REPLY_CHARACTERS = 2_000
+
+
+def as_input(reply: str) -> dict[str, str]:
+    """Return what such a step keeps of the reply; the call before it has it whole."""
+    return storable({"reply": shortened(reply, _REPLY_CHARACTERS)})
+
+
+def rejected(why: str) -> Outcome:
+    """Return what comes of such a reply."""
+    return Outcome(observation=shortened(why), ok=False, error="bad_reply")

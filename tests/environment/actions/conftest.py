@@ -1,0 +1,102 @@
+"""A real workspace to act in, and a model that says what a test wrote down."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from inspect_ai.model import GenerateConfig
+
+from mlagentbench.core.limits import Limits
+from mlagentbench.environment.actions import ACTIONS
+from mlagentbench.environment.agent_env import ensure_agent_env
+from mlagentbench.environment.room import Room, Told
+from mlagentbench.environment.sandbox.box import Furnishing, open_box
+from mlagentbench.environment.sandbox.provider import BwrapSandbox
+from mlagentbench.tasks.catalogue import load_task
+
+QUICK_TASK = Path(__file__).parents[2] / "faults" / "quick"
+
+
+class Voice:
+    """Says the next thing that is written down, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.replies: list[str | Told | Exception] = []
+        self.asked: list[str] = []
+        self.roles: list[str] = []
+        self.tokens: list[int | None] = []
+
+    async def __call__(self, prompt: str, *, role: str, config: GenerateConfig) -> Told:
+        self.asked.append(prompt)
+        self.roles.append(role)
+        self.tokens.append(config.max_tokens)
+        reply = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return Told(reply) if isinstance(reply, str) else reply
+
+
+class Desk:
+    """A workspace whose every action is a step, as in a run."""
+
+    def __init__(self, sandbox: BwrapSandbox, voice: Voice) -> None:
+        self.sandbox = sandbox
+        self.voice = voice
+        self._steps = itertools.count(1)
+
+    async def act(self, name: str, **given: str) -> str:
+        step = next(self._steps)
+        room = Room(
+            task=load_task(QUICK_TASK),
+            sandbox=self.sandbox,
+            check_submission=_accepted,
+            seconds_left=lambda: 20.0,
+            step=lambda: step,
+            ask=self.voice,
+            restore=_restored,
+            problem="Predict the price of ```houses```.",
+        )
+        return await ACTIONS[name].perform(room, given)
+
+    async def read(self, name: str) -> str:
+        return (await self.bytes_of(name)).decode()
+
+    async def bytes_of(self, name: str) -> bytes:
+        return await self.sandbox.read_file(f"/workspace/{name}", text=False)
+
+    async def put(self, name: str, contents: str | bytes) -> None:
+        await self.sandbox.write_file(f"/workspace/{name}", contents)
+
+    async def has(self, name: str) -> bool:
+        try:
+            await self.bytes_of(name)
+        except FileNotFoundError:
+            return False
+        return True
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def voice() -> Voice:
+    return Voice()
+
+
+@pytest.fixture
+def desk(tmp_path: Path, cache: Path, voice: Voice) -> Iterator[Desk]:
+    furnishing = Furnishing(agent_env=ensure_agent_env(cache, "base").path)
+    box = open_box(tmp_path / "rooms", furnishing, Limits())
+    yield Desk(BwrapSandbox(box, Limits()), voice)
+    box.close()
+
+
+async def _accepted() -> None:
+    return None
+
+
+async def _restored(step: int) -> tuple[str, ...]:
+    return ()

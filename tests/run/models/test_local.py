@@ -1,0 +1,152 @@
+"""A real model behind Inspect's interface."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from inspect_ai.model import GenerateConfig, ResponseSchema, get_model
+from inspect_ai.util import json_schema
+from pydantic import BaseModel
+
+from mlagentbench.core.errors import UsageError
+from mlagentbench.run.models.local import LocalModel
+
+SMALL = "local/smollm2-135m"
+GREEDY = GenerateConfig(max_tokens=16, temperature=0, seed=1)
+
+WITHOUT_EXTRA = """
+import sys
+sys.modules["xllamacpp"] = None
+from mlagentbench.cli.main import main
+main(sys.argv[1:])
+"""
+
+
+class Wish(BaseModel):
+    action: str
+    number: int
+
+
+@pytest.fixture(scope="module")
+def talk(weights):
+    """Hold conversations with one model, whose server is started once."""
+    model = get_model(SMALL, memoize=False, threads=1)
+    with asyncio.Runner() as runner:
+        yield lambda conversation: runner.run(conversation(model))
+        runner.run(model.api.aclose())
+
+
+def ask(prompt, **config):
+    wanted = GREEDY.model_copy(update=config)
+    return lambda model: model.generate(prompt, config=wanted)
+
+
+def mlab(cache, tmp_path, *words, code="from mlagentbench.cli.main import main;main()"):
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+        env=os.environ | {"MLAB_CACHE": str(cache)},
+    )  # fmt: skip
+
+
+def test_it_answers_within_the_limit_and_reports_usage(talk, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    answer = talk(ask("Tell me a long story."))
+    assert answer.completion
+    assert answer.stop_reason == "max_tokens"
+    assert answer.usage.output_tokens == 16
+    assert answer.usage.input_tokens > 5
+
+
+def test_a_schema_is_obeyed(talk):
+    schema = ResponseSchema(name="wish", json_schema=json_schema(Wish))
+    answer = talk(ask("What next?", response_schema=schema, max_tokens=200))
+    wish = Wish.model_validate(json.loads(answer.completion))
+    assert isinstance(wish.number, int)
+
+
+def test_stop_sequences_end_an_answer(talk):
+    prompt = "Repeat exactly: one, two, three"
+    whole = talk(ask(prompt)).completion
+    word = whole.split()[1]
+    cut = talk(ask(prompt, stop_seqs=[word]))
+    assert cut.stop_reason == "stop"
+    assert cut.completion == whole[: whole.index(word)]
+
+
+def test_the_same_seed_gives_the_same_answer(talk):
+    async def thrice(model):
+        warm = {"temperature": 1.5, "max_tokens": 24}
+        return [
+            (await ask("A story:", seed=seed, **warm)(model)).completion
+            for seed in (3, 3, 4)
+        ]
+
+    first, again, other = talk(thrice)
+    assert first == again != other
+
+
+def test_a_prompt_that_does_not_fit_is_answered_with_model_length(talk):
+    assert talk(ask("word " * 9000)).stop_reason == "model_length"
+
+
+def test_a_lost_server_is_started_again(talk):
+    pids = []
+
+    async def lose(model):
+        await ask("Hello")(model)
+        pids.append(model.api._server.pid)
+        os.kill(pids[0], signal.SIGKILL)
+        while model.api._server.alive:
+            await asyncio.sleep(0.01)
+        answer = await ask("Hello")(model)
+        pids.append(model.api._server.pid)
+        return answer
+
+    assert talk(lose).completion
+    assert len({*pids}) == 2
+    assert not Path(f"/proc/{pids[0]}").exists()
+
+
+def test_closing_stops_the_server_and_another_question_starts_it(talk):
+    async def close(model):
+        await ask("Hello")(model)
+        pid = model.api._server.pid
+        await model.api.aclose()
+        stopped = not Path(f"/proc/{pid}").exists()
+        return stopped, (await ask("Hello")(model)).completion
+
+    stopped, answer = talk(close)
+    assert stopped
+    assert answer
+
+
+def test_one_question_at_a_time():
+    model = get_model(SMALL, memoize=False)
+    assert model.api.max_connections() == 1
+
+
+def test_a_wrong_name_is_refused_at_once(cache, tmp_path):
+    with pytest.raises(UsageError, match=r"did you mean smollm2-135m"):
+        LocalModel("smollm2-136m")
+    said = mlab(cache, tmp_path, "run", "house-price", "--model", "local/smollm")
+    assert said.returncode == 2, said.stderr
+    assert "there is no local model 'smollm'; did you mean smollm2-135m" in said.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_without_the_extra_one_sentence_says_how_to_get_it(cache, tmp_path):
+    words = ("run", "house-price", "--model", "local")
+    said = mlab(cache, tmp_path, *words, code=WITHOUT_EXTRA)
+    assert said.returncode == 2, said.stderr
+    assert said.stderr.strip().splitlines()[-1] == (
+        "mlab: the local model needs xllamacpp: pip install 'mlagentbench[local]'"
+    )
+    assert not (tmp_path / "runs").exists()
+    doctor = mlab(cache, tmp_path, "doctor", code=WITHOUT_EXTRA)
+    assert "xllamacpp is not installed; pip install" in doctor.stdout

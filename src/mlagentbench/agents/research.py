@@ -1,9 +1,9 @@
 """The research agent, as the paper has it or as one would build it today."""
 
-from mlagentbench.agents.classic import work
-from mlagentbench.agents.classic_actions import form
-from mlagentbench.agents.classic_manner import Manner
-from mlagentbench.agents.classic_settings import SHARED, read_fields, read_habits
+from mlagentbench.agents.classic.actions import form
+from mlagentbench.agents.classic.loop import work
+from mlagentbench.agents.classic.manner import Manner
+from mlagentbench.agents.classic.settings import SHARED, read_fields, read_habits
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.settings import read_choice, refuse_unknown
 
@@ -16,7 +16,7 @@ async def research(context: Context) -> None:
     if read_choice(context.settings, "style", (CLASSIC, MODERN), MODERN) == CLASSIC:
         await _classic(context)
         return
-    from mlagentbench.agents.modern import modern
+    from mlagentbench.agents.modern.agent import modern
 
     await modern(context)
 

@@ -40,7 +40,7 @@ AGENTS: dict[str, AgentEntry] = {
         AgentEntry(
             name="tuner",
             summary="searches the starter's number constants with Optuna, no model",
-            target="mlagentbench.agents.tuner:tuner",
+            target="mlagentbench.agents.tuner.agent:tuner",
         ),
         AgentEntry(
             name="act",
@@ -64,7 +64,7 @@ AGENTS: dict[str, AgentEntry] = {
         AgentEntry(
             name="autogpt",
             summary="AutoGPT's loop: thoughts, plan, criticism, then a command",
-            target="mlagentbench.agents.autogpt:autogpt",
+            target="mlagentbench.agents.autogpt.agent:autogpt",
             needs_model=True,
         ),
         AgentEntry(
@@ -76,7 +76,7 @@ AGENTS: dict[str, AgentEntry] = {
         AgentEntry(
             name="tree",
             summary="grows a tree of scripts: draft, debug, improve the best",
-            target="mlagentbench.agents.tree:tree",
+            target="mlagentbench.agents.tree.agent:tree",
             needs_model=True,
         ),
         AgentEntry(

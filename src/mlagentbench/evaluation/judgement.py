@@ -61,7 +61,7 @@ def evaluate(
         success=counted.success,
         significant=counted.significant,
         gap_closed=counted.gap_closed,
-        steps=len(trace.steps),
+        steps=trace.steps[-1].spent.steps if trace.steps else 0,
         actions=dict(Counter(step.action for step in trace.steps)),
         errors=dict(Counter(step.error for step in trace.steps if step.error)),
         tokens=tokens(trace.steps),

@@ -113,13 +113,5 @@ CASES = [
     *_cases("act"),
     *_cases("react"),
     *_cases("research", style="classic"),
-    Case("act", "voices.classic:in_tools"),
-    Case("react", "voices.classic:in_tools"),
-    Case("research", "voices.classic:in_text", {"style": "classic"}),
     Case("research", "voices.classic:in_text", {"style": "classic", "log": "on"}),
-    Case(
-        "research",
-        "voices.classic:in_text",
-        {"style": "classic", "fields": "plan,thought"},
-    ),
 ]

@@ -39,7 +39,7 @@ def _move(language, messages):
 
 CASES = [
     Case(
-        "mlagentbench.agents.modern:modern",
+        "research",
         f"voices.modern:{one}",
         {"protocol": one, "actions": "many"},
     )

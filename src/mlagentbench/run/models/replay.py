@@ -1,6 +1,8 @@
 """`replay/TRACE.jsonl`: a model that says again what it said in an earlier run."""
 
+from collections import defaultdict, deque
 from pathlib import Path
+from typing import Any
 
 from inspect_ai.model import (
     ChatMessage,
@@ -33,9 +35,9 @@ class ReplayModel(ModelAPI):
             raise UsageError(f"there is no trace {model_name} to replay")
         trace = read_trace(Path(model_name), model_name)
         calls = [call for step in trace.steps for call in step.calls]
-        self._replies = {
-            call.request_sha: call.reply for call in [*calls, *trace.calls]
-        }
+        self._replies: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
+        for call in [*calls, *trace.calls]:
+            self._replies[call.request_sha].append(call.reply)
 
     async def generate(
         self,
@@ -45,7 +47,9 @@ class ReplayModel(ModelAPI):
         config: GenerateConfig,
     ) -> ModelOutput:
         """Give the recorded reply."""
-        reply = self._replies.get(request_sha(input, tools, config))
-        if reply is None:
+        replies = self._replies.get(request_sha(input, tools, config))
+        if not replies:
             raise ReplayError(f"{self.model_name} holds no reply to this request")
+        # Asked the same again, it said something again; the last holds for ever.
+        reply = replies.popleft() if len(replies) > 1 else replies[0]
         return ModelOutput.model_validate(reply)

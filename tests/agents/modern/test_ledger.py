@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.agents.ledger import Ledger
+from mlagentbench.agents.modern.ledger import Ledger
 from mlagentbench.core.task import Direction
 from mlagentbench.core.trace import Measurement, Seconds, Spent, Step
 

@@ -12,8 +12,8 @@ from optuna.distributions import (
     IntDistribution,
 )
 
-from mlagentbench.agents.constants import Constant, Number
 from mlagentbench.agents.context import dice
+from mlagentbench.agents.tuner.constants import Constant, Number
 from mlagentbench.core.task import Direction
 
 FLOAT_REACH = 30

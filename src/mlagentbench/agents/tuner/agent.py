@@ -4,9 +4,9 @@ Each trial writes the script with new constants and executes it. The best trial 
 validation score that the harness measured is put back in place and submitted.
 """
 
-from mlagentbench.agents.constants import Constant, find_constants, with_values
 from mlagentbench.agents.context import Context
-from mlagentbench.agents.search import Search
+from mlagentbench.agents.tuner.constants import Constant, find_constants, with_values
+from mlagentbench.agents.tuner.search import Search
 
 STEPS_PER_TRIAL = 2
 STEPS_TO_CLOSE = 3

@@ -15,8 +15,8 @@ from mlagentbench.agents.context import Context
 from mlagentbench.agents.conversation import Conversation
 from mlagentbench.agents.languages.hearing import Heard, hear
 from mlagentbench.agents.languages.replies import spoken
-from mlagentbench.agents.ledger import Ledger
-from mlagentbench.agents.modern_settings import Settings, read_settings
+from mlagentbench.agents.modern.ledger import Ledger
+from mlagentbench.agents.modern.settings import Settings, read_settings
 from mlagentbench.agents.moves import Malformed, Move
 from mlagentbench.agents.prompting import prompt
 from mlagentbench.core.trace import Step

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from inspect_ai.model import ChatMessage, ChatMessageUser, ModelOutput
 
-from mlagentbench.agents.classic_settings import Habits
+from mlagentbench.agents.classic.settings import Habits
 from mlagentbench.agents.prompting import prompt
 from mlagentbench.environment.prompts import fenced
 

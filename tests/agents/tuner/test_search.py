@@ -1,7 +1,7 @@
 """The search over constants."""
 
-from mlagentbench.agents.constants import find_constants
-from mlagentbench.agents.search import Search
+from mlagentbench.agents.tuner.constants import find_constants
+from mlagentbench.agents.tuner.search import Search
 from mlagentbench.core.task import Direction
 
 CONSTANTS = find_constants("RATE = 0.3\nTREES = 16\nFLAG = True\nZERO = 0\n")

@@ -2,8 +2,8 @@
 
 from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig
 
-from mlagentbench.agents.classic_manner import Manner
-from mlagentbench.agents.classic_memory import Memory
+from mlagentbench.agents.classic.manner import Manner
+from mlagentbench.agents.classic.memory import Memory
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.languages.hearing import Heard, hear
 from mlagentbench.agents.languages.replies import spoken

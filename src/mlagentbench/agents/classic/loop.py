@@ -1,11 +1,11 @@
 """The loop that the paper's agents share: ask, act, remember, until the end."""
 
-from mlagentbench.agents.classic_asking import hear_in_format
-from mlagentbench.agents.classic_helper import log_entry, short_enough
-from mlagentbench.agents.classic_manner import Manner, opening
-from mlagentbench.agents.classic_memory import Memory, Remembered
-from mlagentbench.agents.classic_retelling import retold, without_marks, written
-from mlagentbench.agents.classic_settings import PLAN
+from mlagentbench.agents.classic.asking import hear_in_format
+from mlagentbench.agents.classic.helper import log_entry, short_enough
+from mlagentbench.agents.classic.manner import Manner, opening
+from mlagentbench.agents.classic.memory import Memory, Remembered
+from mlagentbench.agents.classic.retelling import retold, without_marks, written
+from mlagentbench.agents.classic.settings import PLAN
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.languages.hearing import Heard
 from mlagentbench.agents.languages.replies import spoken

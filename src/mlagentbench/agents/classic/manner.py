@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mlagentbench.agents.classic_settings import Habits
+from mlagentbench.agents.classic.settings import Habits
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.languages.language import Form
 from mlagentbench.agents.prompting import prompt

@@ -6,9 +6,9 @@ left; what is improved is always the best so far, and that is what is submitted.
 """
 
 from mlagentbench.agents.context import Context
-from mlagentbench.agents.tree_nodes import Node, Tree
-from mlagentbench.agents.tree_settings import Settings, read_settings
-from mlagentbench.agents.tree_writing import Wanted, Writer
+from mlagentbench.agents.tree.nodes import Node, Tree
+from mlagentbench.agents.tree.settings import Settings, read_settings
+from mlagentbench.agents.tree.writing import Wanted, Writer
 
 STEPS_PER_TRIAL = 2
 STEPS_TO_CLOSE = 2

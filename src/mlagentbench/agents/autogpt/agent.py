@@ -6,7 +6,7 @@ of the last few exchanges is summed up, and goes before everything asked later.
 
 from inspect_ai.model import GenerateConfig
 
-from mlagentbench.agents.autogpt_language import AutoGptLanguage
+from mlagentbench.agents.autogpt.language import AutoGptLanguage
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.conversation import Conversation
 from mlagentbench.agents.languages.hearing import hear

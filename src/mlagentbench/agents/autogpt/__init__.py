@@ -1,0 +1,1 @@
+"""AutoGPT's loop on our actions."""

@@ -1,0 +1,1 @@
+"""Search over a tree of solutions."""

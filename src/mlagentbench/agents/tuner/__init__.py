@@ -1,0 +1,1 @@
+"""The agent without a language model that tunes the starter's numbers."""

@@ -1,0 +1,97 @@
+"""Agents over the network, with a provider that may do everything wrong."""
+
+import pytest
+from loopback import provider
+from thinking import QUICK, plan_for, trace_of
+from voices.cases import CASES
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.run.pipeline import resume, run
+from mlagentbench.run.plan import Patience
+
+FAULTS = ("rate_limit", "failure", "malformed", "hang", "break_off")
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_an_agent_does_the_same_over_the_network(case, tmp_path, cache, monkeypatch):
+    with provider(case.voice) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        streaming = CASES.index(case) % 2 == 0
+        plan = plan_for(
+            case,
+            tmp_path,
+            QUICK,
+            model=server.model,
+            model_args={"stream": streaming},
+        )
+        experiment = run(plan, cache=cache)
+    (card,) = experiment.scorecards()[0]
+    assert card.ending is Ending.SUBMITTED, card.reason
+    assert card.score is not None
+    measured = [s.validation.value for s in trace_of(experiment).steps if s.validation]
+    assert min(measured) < measured[0]
+    assert all(bool(one.get("stream")) == streaming for one in server.requests)
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+def test_what_a_provider_does_wrong_is_borne(streaming, tmp_path, cache, monkeypatch):
+    case = CASES[0]
+    with provider(case.voice, FAULTS) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        plan = plan_for(
+            case,
+            tmp_path,
+            QUICK,
+            model=server.model,
+            model_args={"stream": streaming},
+            patience=Patience(max_retries=8, attempt_timeout=4),
+        )
+        (card,) = run(plan, cache=cache).scorecards()[0]
+        assert not server.faults
+    assert card.ending is Ending.SUBMITTED, card.reason
+
+
+def test_a_provider_that_fails_for_good_is_not_the_agents_failure(
+    tmp_path, cache, monkeypatch
+):
+    case = CASES[0]
+    with provider(case.voice, ("refusal",) * 3) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        plan = plan_for(
+            case,
+            tmp_path,
+            QUICK,
+            model=server.model,
+            patience=Patience(max_retries=0),
+        )
+        experiment = run(plan, cache=cache)
+        (card,) = experiment.scorecards()[0]
+        assert card.ending is Ending.PROVIDER_ERROR
+        assert card.score is None
+        server.faults.clear()
+        resume(experiment, cache=cache)
+        (card,) = experiment.scorecards()[0]
+    assert card.ending is Ending.SUBMITTED, card.reason
+
+
+def test_a_key_is_written_nowhere(tmp_path, cache, monkeypatch):
+    case = CASES[0]
+    with provider(case.voice, ("refusal",)) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        plan = plan_for(
+            case,
+            tmp_path,
+            QUICK,
+            model=server.model,
+            patience=Patience(max_retries=0),
+        )
+        experiment = run(plan, cache=cache)
+        resume(experiment, cache=cache)
+        secret = server.environment["LOOPBACK_API_KEY"].encode()
+    kept = [path for path in experiment.folder.rglob("*") if path.is_file()]
+    assert len(kept) > 5
+    assert not [path for path in kept if secret in path.read_bytes()]

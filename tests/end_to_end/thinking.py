@@ -1,0 +1,28 @@
+"""What tests of agents that think have in common."""
+
+from pathlib import Path
+
+from voices.case import Case
+from voices.cases import CASES
+
+from mlagentbench.run.plan import Plan
+from mlagentbench.run.tracefile import read_trace
+
+HERE = Path(__file__).parent
+QUICK = HERE.parent / "faults" / "quick"
+ONE_OF_EACH = list(
+    {case.agent + case.settings.get("style", ""): case for case in CASES}.values()
+)
+"""One form of every agent."""
+
+
+def plan_for(case: Case, out, task="house-price", **more):
+    given = {"model": f"scripted/{case.voice}", "name": "exp"} | more
+    return Plan(
+        tasks=(str(task),), agent=case.agent, settings=case.settings, out=out, **given
+    )
+
+
+def trace_of(experiment):
+    (run_id,) = experiment.runs()
+    return read_trace(experiment.trace(run_id), str(run_id))

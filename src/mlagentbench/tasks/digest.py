@@ -9,7 +9,12 @@ from mlagentbench.core.task import Task
 _WRITTEN_ABOUT_THE_FOLDER = frozenset({"measured.json", "checks.json"})
 _NO_PART_OF_DATA = frozenset({"grade.py", "problem.md", "README.md", "task.toml"})
 
-_SHARED_BY_PREPARE = ("suite_data.py", "suite_images.py")
+_SHARED_BY_PREPARE = (
+    "suite_data.py",
+    "suite_images.py",
+    "suite_papers.py",
+    "suite_pubmed.py",
+)
 
 
 def task_digest(folder: Path) -> str:

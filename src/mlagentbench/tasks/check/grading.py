@@ -11,7 +11,7 @@ def perfect_answers_are_perfect(subject: Subject) -> Verdict:
     """Judge the truth itself."""
     wanted, found = subject.task.perfect, subject.perfect
     if found is None:
-        return passed("does not apply: no time is perfect")
+        return passed("does not apply: no submission is known to be perfect")
     if found.score is None:
         return failed(f"perfect answers are refused: {found.error}")
     if not math.isclose(found.score, wanted, rel_tol=1e-9, abs_tol=1e-9):

@@ -22,7 +22,7 @@ class Probes(Record):
     """Files, or folders of files, that are judged as if an agent had left them."""
 
     perfect: Path | None = None
-    """None where a task is timed: no time is perfect."""
+    """None where nothing is known to be: no time is, and no code that must learn."""
     weak: dict[str, Path]
     """Valid answers that know nothing of the inputs, by what they are."""
     malformed: dict[str, Path]

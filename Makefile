@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help install demo test check slow bench redteam soak clean
+.PHONY: help install demo test check slow bench redteam soak study clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list.
@@ -40,6 +40,10 @@ redteam: .venv/.dev bwrap  ## Attack the sandbox, and show each attack live with
 soak: .venv/.dev bwrap  ## Kill and resume a hundred runs; at most 15 minutes.
 	@$(BIN)/mlab prepare house-price
 	@$(BIN)/python tools/soak.py
+
+study: .venv/.dev bwrap  ## A small local model does research; goes on where it was stopped.
+	@$(BIN)/mlab prepare house-price
+	@$(BIN)/python tools/study.py
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -89,7 +89,8 @@ class Handler(BaseHTTPRequestHandler):
         )
 
     def _said(self, request: dict) -> tuple[dict, dict]:
-        reply = self.server.voice([_heard(one) for one in request["messages"]])
+        said = self.server.voice([_heard(one) for one in request["messages"]])
+        reply = {"text": said} if isinstance(said, str) else said
         message = {"role": "assistant", "content": reply.get("text", "")}
         if calls := reply.get("tool_calls"):
             message["tool_calls"] = [_call(n, call) for n, call in enumerate(calls)]

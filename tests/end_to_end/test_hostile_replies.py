@@ -1,0 +1,43 @@
+"""Whatever a model says, the run goes on, and every reply is a recorded step."""
+
+import random
+
+import pytest
+from thinking import QUICK, trace_of
+from voices import hostile
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.run.pipeline import run
+from mlagentbench.run.plan import BudgetOverride, Plan
+
+REPLIES = 200
+
+
+def generated(chance):
+    """Draw what one reply is made of: pieces, calls, and how it stopped."""
+    pieces = [chance.randrange(256) for _ in range(chance.randrange(7))]
+    calls = [chance.randrange(256) for _ in range(chance.randrange(3))]
+    return pieces, calls, chance.randrange(4)
+
+
+@pytest.mark.parametrize("language", ["text", "tools", "schema"])
+def test_any_two_hundred_replies_are_borne_and_recorded(language, tmp_path, cache):
+    chance = random.Random(language)
+    hostile.fill([generated(chance) for _ in range(REPLIES)], language)
+    plan = Plan(
+        tasks=(str(QUICK),),
+        agent="research",
+        settings={"protocol": language, "actions": "many", "log": "off"},
+        model="scripted/voices.hostile:speaking",
+        budget=BudgetOverride(steps=3 * REPLIES),
+        out=tmp_path,
+    )
+    experiment = run(plan, cache=cache)
+    (card,) = experiment.scorecards()[0]
+    assert card.ending is Ending.SUBMITTED, card.reason
+    steps = trace_of(experiment).steps
+    asked = [call for step in steps for call in step.calls]
+    assert len(asked) > REPLIES * 3 / 2
+    ours = ("Execute Script", "Restore Workspace")
+    assert all(step.calls for step in steps if step.action not in ours)
+    assert not hostile.waiting

@@ -1,7 +1,7 @@
 """Hours of misfortune in minutes: many runs, killed again and again, nothing lost.
 
-Run it as `python tools/soak.py [--minutes 15]`; it exits 1 where a run came out
-differently, memory grew, or anything was left behind.
+Run it as `python tools/soak.py [--minutes 15] [--parts boundaries]`; it exits 1 where a
+run came out differently, memory grew, or anything was left behind.
 """
 
 import argparse
@@ -39,6 +39,7 @@ T = TypeVar("T")
 
 SHOWN = (0.1, 0.2, 0.5, 1.0)
 """Shares of the runs after which figures are printed."""
+PARTS = ("runs", "moments", "boundaries", "disks")
 MOMENTS = 40
 BATCH = 8
 
@@ -149,26 +150,34 @@ def main() -> int:
         place = Place(Path(top) / "place", default_cache())
         soak = Soak(place, given.minutes, given.seed)
         soak.say(f"seed {given.seed}")
-        soak.many_runs(given.runs, given.at_once)
-        quick, tuner, thinker = (
-            undisturbed(place, kind) for kind in ("quick", "tuner", "thinker")
-        )
-        soak.random_moments("tuner", tuner)
-        soak.random_moments("thinker", thinker)
-        soak.boundaries("quick", quick)
-        if os.geteuid() == 0:
-            soak.full_disks(quick)
-        soak.boundaries("tuner", tuner)
-        soak.boundaries("thinker", thinker)
+        if "runs" in given.parts:
+            soak.many_runs(given.runs, given.at_once)
+        _one_run_at_a_time(soak, given.parts)
         soak.look_for_leftovers()
     for problem in soak.problems:
         soak.say(problem)
     return 1 if soak.problems else 0
 
 
+def _one_run_at_a_time(soak: Soak, parts: list[str]) -> None:
+    quick, tuner, thinker = (
+        undisturbed(soak.place, kind) for kind in ("quick", "tuner", "thinker")
+    )
+    if "moments" in parts:
+        soak.random_moments("tuner", tuner)
+        soak.random_moments("thinker", thinker)
+    if "boundaries" in parts:
+        soak.boundaries("tuner", tuner)
+        soak.boundaries("thinker", thinker)
+        soak.boundaries("quick", quick)
+    if "disks" in parts and os.geteuid() == 0:
+        soak.full_disks(quick)
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=15.0)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--at-once", type=int, default=8)
     parser.add_argument("--seed", type=int, default=secrets.randbelow(10_000))

@@ -1,6 +1,8 @@
 # Every target sets up what it needs by itself and does nothing the second time.
 PYTHON ?= python3
 BIN := .venv/bin
+# Most tests wait most of the time, for processes they started.
+WORKERS := $(shell echo $$(( $$(nproc) * 3 / 2 )))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: help install demo test check slow bench redteam soak study clean
@@ -17,7 +19,7 @@ demo: .venv/.runtime bwrap  ## An agent without a language model improves a real
 
 test: .venv/.dev bwrap chromium  ## Run the tests.
 	@$(BIN)/mlab prepare --all
-	@$(BIN)/python -m pytest -n auto --dist loadfile -m "not minutes"
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not minutes"
 
 slow: .venv/.dev bwrap  ## Run the tests that take minutes each.
 	@$(BIN)/mlab prepare --all

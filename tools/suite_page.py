@@ -10,6 +10,7 @@ measured.json, runs from docs/suite-runs.jsonl.
 import sys
 from pathlib import Path
 
+from mlagentbench.core.record import Record
 from mlagentbench.core.score import success_bar
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.task import Budget, Task
@@ -28,16 +29,27 @@ their standard deviation. *Bar* is what counts as success: 10 % better than the 
 `mlab measure TASK` measures again, `mlab check TASK` says whether a task is sound.
 
 """
-TUNED = """
+SECTIONS = {
+    "tuner": """
 ## How far tuning gets
 
 The agent `tuner` has no language model: it varies the number constants of the starter
 and keeps what its validation score says is best. Here it had {steps} steps and
 {minutes:g} minutes for a task.
 
-    mlab run --all --agent tuner --max-steps {steps} --max-minutes {minutes:g}
+    mlab run --all --agent tuner --max-minutes {minutes:g} --parallel 2
 
-"""
+""",
+    "reference": """
+## What is possible
+
+The agent `reference` submits the known good solution of each task, trained and judged
+like any other.
+
+    mlab run --all --agent reference --parallel 2
+
+""",
+}
 FOOT = "\nThis page is written by `python tools/suite_page.py`.\n"
 
 
@@ -49,13 +61,31 @@ def main() -> None:
     PAGE.write_text(page())
 
 
+class Kept(Record):
+    """One run that the page shows."""
+
+    budget: Budget
+    card: Scorecard
+
+
 def keep(experiments: list[Experiment]) -> None:
-    """Keep what was judged, with the budget it was asked for."""
-    budget = experiments[0].asked.tasks[0].budget
-    cards = [card for each in experiments for card in each.scorecards()[0]]
-    lines = [budget.model_dump_json()]
-    lines += [card.model_dump_json() for card in last_attempts(cards)]
-    RUNS.write_text("".join(f"{line}\n" for line in lines))
+    """Keep what was judged, in place of what was kept of the same agents."""
+    new = [run for experiment in experiments for run in _judged(experiment)]
+    agents = {run.card.agent for run in new}
+    old = [run for run in kept() if run.card.agent not in agents]
+    RUNS.write_text("".join(f"{run.model_dump_json()}\n" for run in [*old, *new]))
+
+
+def _judged(experiment: Experiment) -> list[Kept]:
+    budgets = {task.id: task.budget for task in experiment.asked.tasks}
+    cards = last_attempts(experiment.scorecards()[0])
+    return [Kept(budget=budgets[card.task], card=card) for card in cards]
+
+
+def kept() -> list[Kept]:
+    """Return the runs that were kept."""
+    lines = RUNS.read_text().splitlines() if RUNS.is_file() else []
+    return [Kept.model_validate_json(line) for line in lines]
 
 
 def page() -> str:
@@ -64,7 +94,7 @@ def page() -> str:
     measured = [task.measured.starter.n for task in tasks if task.measured]
     text = INTRODUCTION.format(n=min(measured))
     text += _table(TASK_COLUMNS, [_task_row(task) for task in tasks])
-    return text + _tuned() + FOOT
+    return text + "".join(map(_section, SECTIONS)) + FOOT
 
 
 TASK_COLUMNS = (
@@ -102,18 +132,17 @@ def _folder(task: Task) -> str:
     return f"src/mlagentbench/tasks/suite/{task.folder.name}"
 
 
-def _tuned() -> str:
-    if not RUNS.is_file():
+def _section(agent: str) -> str:
+    runs = [run for run in kept() if run.card.agent == agent]
+    if not runs:
         return ""
-    first, *lines = RUNS.read_text().splitlines()
-    budget = Budget.model_validate_json(first)
-    cards = [Scorecard.model_validate_json(line) for line in lines]
-    rows = [_run_row(card) for card in sorted(cards, key=lambda card: card.run)]
-    succeeded = sum(card.success for card in cards)
-    head = TUNED.format(steps=budget.steps, minutes=budget.minutes)
-    summary = f"\n{succeeded} of {len(cards)} runs succeed.\n"
+    cards = sorted((run.card for run in runs), key=lambda card: card.run.casefold())
+    budget = runs[0].budget
+    head = SECTIONS[agent].format(steps=budget.steps, minutes=budget.minutes)
     columns = ("task", "ending", "score", "improvement", "success", "steps", "seconds")
-    return head + _table(columns, rows) + summary
+    succeeded = sum(card.success for card in cards)
+    summary = f"\n{succeeded} of {len(cards)} runs succeed.\n"
+    return head + _table(columns, [_run_row(card) for card in cards]) + summary
 
 
 def _run_row(card: Scorecard) -> list[str]:

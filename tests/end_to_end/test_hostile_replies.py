@@ -38,6 +38,6 @@ def test_any_two_hundred_replies_are_borne_and_recorded(language, tmp_path, cach
     steps = trace_of(experiment).steps
     asked = [call for step in steps for call in step.calls]
     assert len(asked) > REPLIES * 3 / 2
-    ours = ("Execute Script", "Restore Workspace")
+    ours = ("Execute Script", "Restore Workspace", "Final Answer")
     assert all(step.calls for step in steps if step.action not in ours)
     assert not hostile.waiting

@@ -19,7 +19,7 @@ demo: .venv/.runtime bwrap  ## An agent without a language model improves a real
 
 test: .venv/.dev bwrap chromium  ## Run the tests.
 	@$(BIN)/mlab prepare --all
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not minutes"
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not minutes" --durations=25
 
 slow: .venv/.dev bwrap  ## Run the tests that take minutes each.
 	@$(BIN)/mlab prepare --all

@@ -55,3 +55,10 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
         write_atomically(path, "new \ud800")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_run_with_a_very_long_name_still_has_files_of_its_own(tmp_path):
+    runs = [RunId(task="t", agent="a", model="m" * 400, seed=seed) for seed in (1, 2)]
+    first, second = (Experiment(tmp_path).trace(run) for run in runs)
+    assert first != second
+    assert len(first.name) < 220

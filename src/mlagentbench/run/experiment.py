@@ -1,6 +1,7 @@
 """An experiment's folder: where its files are, written whole or not at all."""
 
 import fcntl
+import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,10 @@ _UNFINISHED = (
     "snapshots/runs/.*",
 )
 """Files that are renamed when they are whole."""
+
+
+_LONGEST_NAME = 180
+"""Of a file named after a run; file systems allow 255 bytes with all endings."""
 
 
 class TaskAsked(Record):
@@ -227,4 +232,9 @@ def last_attempt_of(cards: list[Scorecard]) -> dict[str, int]:
 
 def _file_name(run: RunId) -> str:
     # Model names hold slashes; a colon is fine in a file name.
-    return quote(str(run), safe=":=,[]@")
+    name = quote(str(run), safe=":=,[]@")
+    if len(name) <= _LONGEST_NAME:
+        return name
+    # Some models are named by a path, and some agents by many settings.
+    digest = hashlib.sha256(str(run).encode()).hexdigest()[:16]
+    return f"{name[:_LONGEST_NAME]}-{digest}"

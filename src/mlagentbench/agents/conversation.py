@@ -24,11 +24,18 @@ class Conversation:
     """What was said so far: an opening, a summary of the oldest, and the rest."""
 
     def __init__(
-        self, system: str, opening: str, *, most_tokens: int, kept: int = _KEPT
+        self,
+        system: str,
+        opening: str,
+        *,
+        most_tokens: int = 100_000,
+        most_exchanges: int = 1_000,
+        kept: int = _KEPT,
     ) -> None:
         self._system = ChatMessageSystem(content=system)
         self._opening = opening
         self._most_tokens = most_tokens
+        self._most_exchanges = most_exchanges
         self._kept = kept
         self._summary = ""
         self._exchanges: list[list[ChatMessage]] = []
@@ -49,24 +56,26 @@ class Conversation:
         """Go on with a reply and what came of it."""
         self._exchanges.append(list(exchange))
 
-    @property
-    def length(self) -> int:
-        """How many exchanges stand in it word for word."""
-        return len(self._exchanges)
-
-    def has_grown_long(self, output: ModelOutput) -> bool:
-        """Tell by the last reply whether it is time to make it shorter."""
+    async def shorten_in_time(self, context: Context, output: ModelOutput) -> None:
+        """Sum up the oldest once there is much of it, told by the last reply."""
         used = output.usage.input_tokens if output.usage else 0
-        return used > self._most_tokens
+        if used > self._most_tokens or len(self._exchanges) > self._most_exchanges:
+            await self._sum_up(context)
 
-    async def shorten(self, context: Context) -> bool:
-        """Sum up all but the last exchanges; False where nothing is left to sum up."""
+    async def make_fit(self, context: Context) -> bool:
+        """Shorten what was too long for the model; False where nothing is left to."""
+        if await self._sum_up(context):
+            return True
+        dropped, self._exchanges = bool(self._exchanges), []
+        return dropped
+
+    async def _sum_up(self, context: Context) -> bool:
+        """Sum up all but the last exchanges; False where there are no others."""
         kept = self._kept
-        old, self._exchanges = self._exchanges[:-kept], self._exchanges[-kept:]
+        old, recent = self._exchanges[:-kept], self._exchanges[-kept:]
         if not old:
-            # What is left is too long by itself.
-            dropped, self._exchanges = bool(self._exchanges), []
-            return dropped
+            return False
+        self._exchanges = recent
         text = "\n\n".join(message.text for exchange in old for message in exchange)
         asked = prompt(
             "summary",

@@ -1,12 +1,12 @@
-"""Prompts: markdown files beside the agents, with `$names` to be filled in."""
+"""The agents' prompts: markdown files, with `$names` to be filled in."""
 
 from pathlib import Path
-from string import Template
+
+from mlagentbench.environment.prompts import filled
 
 _FOLDER = Path(__file__).parent / "prompts"
 
 
-def prompt(name: str, **filled: str) -> str:
-    """Return a prompt with its names filled in; what is filled in is not read again."""
-    text = (_FOLDER / f"{name}.md").read_text(encoding="utf-8")
-    return Template(text).substitute(filled).strip()
+def prompt(name: str, /, **parts: str) -> str:
+    """Return an agent's prompt with its parts filled in."""
+    return filled(_FOLDER / f"{name}.md", **parts).strip()

@@ -3,8 +3,9 @@
 from mlagentbench.agents.classic.actions import form
 from mlagentbench.agents.classic.loop import work
 from mlagentbench.agents.classic.manner import Manner
-from mlagentbench.agents.classic.settings import SHARED, THOUGHT, read_habits
+from mlagentbench.agents.classic.settings import SHARED, read_habits
 from mlagentbench.agents.context import Context
+from mlagentbench.agents.fields import THOUGHT
 from mlagentbench.agents.settings import refuse_unknown
 
 

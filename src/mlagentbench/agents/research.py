@@ -3,8 +3,9 @@
 from mlagentbench.agents.classic.actions import form
 from mlagentbench.agents.classic.loop import work
 from mlagentbench.agents.classic.manner import Manner
-from mlagentbench.agents.classic.settings import SHARED, read_fields, read_habits
+from mlagentbench.agents.classic.settings import SHARED, read_habits
 from mlagentbench.agents.context import Context
+from mlagentbench.agents.fields import ALL_FIELDS, read_fields
 from mlagentbench.agents.settings import read_choice, refuse_unknown
 
 CLASSIC = "classic"
@@ -28,7 +29,7 @@ async def _classic(context: Context) -> None:
     log = read_choice(settings, "log", ("on", "off"), "off") == "on"
     manner = Manner(
         opening="classic",
-        form=form(read_fields(settings), log=log),
+        form=form(read_fields(settings, ALL_FIELDS), log=log),
         habits=read_habits(context, protocol="text"),
         reminds=True,
         answers_itself=True,

@@ -1,4 +1,4 @@
-"""Prompts of actions: our words, with the words of others fenced off in them."""
+"""Prompts: our words, with the words of others fenced off in them."""
 
 import re
 from pathlib import Path
@@ -11,8 +11,13 @@ _UNSENDABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def prompt(name: str, /, **parts: str) -> str:
-    """Return the prompt of that name with its parts filled in."""
-    template = Template((_FOLDER / f"{name}.md").read_text(encoding="utf-8"))
+    """Return an action's prompt with its parts filled in."""
+    return filled(_FOLDER / f"{name}.md", **parts)
+
+
+def filled(file: Path, /, **parts: str) -> str:
+    """Return a prompt with its `$parts` filled in, which are not read again."""
+    template = Template(file.read_text(encoding="utf-8"))
     return template.substitute({key: sendable(text) for key, text in parts.items()})
 
 

@@ -9,12 +9,10 @@ from inspect_ai.model import GenerateConfig
 from mlagentbench.agents.autogpt.language import AutoGptLanguage
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.conversation import Conversation
-from mlagentbench.agents.languages.hearing import hear
 from mlagentbench.agents.languages.language import Form
-from mlagentbench.agents.languages.replies import spoken
-from mlagentbench.agents.moves import Malformed
 from mlagentbench.agents.prompting import prompt
 from mlagentbench.agents.settings import read_choice, read_count, refuse_unknown
+from mlagentbench.agents.talking import Manner, talk
 from mlagentbench.environment.actions import ACTIONS
 
 COMMANDS = (
@@ -27,15 +25,10 @@ COMMANDS = (
     "Python REPL",
     "Final Answer",
 )
-BAD_REPLIES_AT_MOST = 5
-"""In a row; then it gives up, with what lies in the workspace."""
-
 _FORM = Form(
     actions=tuple(ACTIONS[name] for name in COMMANDS),
     fields=("Thoughts", "Reasoning", "Plan", "Criticism"),
 )
-_CONFIG = GenerateConfig(temperature=0.0, max_tokens=4_000)
-_NEXT = "Determine exactly one command to use, and answer in the JSON format above."
 
 
 async def autogpt(context: Context) -> None:
@@ -47,28 +40,16 @@ async def autogpt(context: Context) -> None:
     constrained = "schema" in (protocol, context.speech if protocol == "auto" else "")
     language = AutoGptLanguage(constrained=constrained)
     remembers = read_count(settings, "remembers", 6, most=100)
+    manner = Manner(
+        language=language,
+        form=_FORM,
+        config=GenerateConfig(temperature=0.0, max_tokens=4_000),
+        next="Determine exactly one command to use, in the JSON format above.",
+    )
     conversation = Conversation(
         prompt("autogpt", answering=language.explanation(_FORM)),
         context.problem,
-        most_tokens=100_000,
         kept=remembers,
+        most_exchanges=remembers,
     )
-    remark, bad_replies = _NEXT, 0
-    while bad_replies < BAD_REPLIES_AT_MOST:
-        heard = await hear(
-            context, language, _FORM, conversation.messages(remark), _CONFIG
-        )
-        if heard.too_long and await conversation.shorten(context):
-            continue
-        if isinstance(heard.understood, Malformed):
-            remark, bad_replies = heard.understood.why, bad_replies + 1
-            await context.reject(spoken(heard.output), remark)
-            continue
-        move = heard.understood
-        step = await context.act(move.action, said=move.said, **move.given)
-        if move.action == "Final Answer":
-            return
-        conversation.add(language.exchange(heard.output, step.told))
-        remark, bad_replies = _NEXT, 0
-        if conversation.length > remembers:
-            await conversation.shorten(context)
+    await talk(context, manner, conversation)

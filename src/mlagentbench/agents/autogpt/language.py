@@ -25,6 +25,7 @@ from mlagentbench.agents.languages.replies import (
     said_too_much,
     spoken,
 )
+from mlagentbench.agents.languages.shapes import exactly, inputs_of
 from mlagentbench.agents.languages.strict import ReadingError, RefusedError
 from mlagentbench.agents.moves import Malformed, Understood
 from mlagentbench.agents.prompting import prompt
@@ -95,26 +96,15 @@ def _said(thoughts: object, form: Form) -> dict[str, str]:
 
 
 def _schema(form: Form) -> JSONSchema:
-    shapes = dict.fromkeys(tuple(action.parameters) for action in form.actions)
-    command = _exactly(
+    names = [action.name for action in form.actions]
+    command = exactly(
         {
-            "name": JSONSchema(type="string", enum=[one.name for one in form.actions]),
-            "args": JSONSchema(
-                anyOf=[_exactly(dict.fromkeys(shape, _TEXT)) for shape in shapes]
-            ),
+            "name": JSONSchema(type="string", enum=list(names)),
+            "args": inputs_of(form.actions),
         }
     )
-    thoughts = _exactly({_key(field): _TEXT for field in form.fields})
-    return _exactly({"thoughts": thoughts, "command": command})
-
-
-def _exactly(properties: dict[str, JSONSchema]) -> JSONSchema:
-    return JSONSchema(
-        type="object",
-        properties=properties,
-        required=list(properties),
-        additionalProperties=False,
-    )
+    thoughts = exactly({_key(field): _TEXT for field in form.fields})
+    return exactly({"thoughts": thoughts, "command": command})
 
 
 def _key(field: str) -> str:

@@ -5,8 +5,8 @@ from mlagentbench.agents.classic.helper import log_entry, short_enough
 from mlagentbench.agents.classic.manner import Manner, opening
 from mlagentbench.agents.classic.memory import Memory, Remembered
 from mlagentbench.agents.classic.retelling import retold, without_marks, written
-from mlagentbench.agents.classic.settings import PLAN
 from mlagentbench.agents.context import Context
+from mlagentbench.agents.fields import PLAN
 from mlagentbench.agents.languages.hearing import Heard
 from mlagentbench.agents.languages.replies import spoken
 from mlagentbench.agents.moves import Malformed, Move

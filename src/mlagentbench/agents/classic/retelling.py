@@ -4,7 +4,7 @@ import json
 
 from inspect_ai.model import ModelOutput
 
-from mlagentbench.agents.classic.settings import PLAN
+from mlagentbench.agents.fields import PLAN
 from mlagentbench.agents.languages.replies import tool_calls
 from mlagentbench.agents.moves import Move
 

@@ -1,24 +1,11 @@
 """How each of the paper's agents goes about its work, and what can be changed in it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.languages.choose import language_for
 from mlagentbench.agents.languages.language import Language
 from mlagentbench.agents.settings import read_choice, read_count
-from mlagentbench.core.errors import UsageError
-
-PLAN = "Research Plan and Status"
-THOUGHT = "Thought"
-FIELDS = {
-    "reflection": "Reflection",
-    "plan": PLAN,
-    "fact_check": "Fact Check",
-    "thought": THOUGHT,
-}
-"""The free fields of a reply by their short names, in the paper's order."""
-NO_FIELDS = "none"
 
 SHARED = ("protocol", "max_agent_steps", "steps_in_context", "observations_in_context")
 """Settings that all of the paper's agents have."""
@@ -55,15 +42,3 @@ def read_habits(context: Context, protocol: str) -> Habits:
         steps=read_count(settings, "steps_in_context", _IN_CONTEXT),
         observations=read_count(settings, "observations_in_context", _IN_CONTEXT),
     )
-
-
-def read_fields(settings: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the free fields a reply must have, in the paper's order."""
-    text = settings.get("fields", ",".join(FIELDS))
-    chosen = [] if text == NO_FIELDS else [name.strip() for name in text.split(",")]
-    if wrong := [name for name in chosen if name not in FIELDS]:
-        raise UsageError(
-            f"fields={text} is not possible: there is no field {wrong[0]!r}; choose"
-            f" from: {', '.join(FIELDS)}, separated by commas, or {NO_FIELDS}"
-        )
-    return tuple(field for name, field in FIELDS.items() if name in chosen)

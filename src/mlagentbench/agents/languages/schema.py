@@ -14,7 +14,7 @@ from inspect_ai.tool import ToolInfo
 from inspect_ai.util import JSONSchema
 
 from mlagentbench.agents.languages.complaints import TOO_MUCH
-from mlagentbench.agents.languages.explaining import explained, listed
+from mlagentbench.agents.languages.explaining import listed
 from mlagentbench.agents.languages.inputs import as_text
 from mlagentbench.agents.languages.language import Form
 from mlagentbench.agents.languages.moving import as_move
@@ -26,12 +26,14 @@ from mlagentbench.agents.languages.replies import (
     said_too_much,
     spoken,
 )
+from mlagentbench.agents.languages.shapes import exactly, inputs_of
 from mlagentbench.agents.languages.strict import (
     ReadingError,
     RefusedError,
     without_repeats,
 )
 from mlagentbench.agents.moves import Malformed, Understood
+from mlagentbench.agents.prompting import prompt
 
 _ACTION = "action"
 _INPUT = "input"
@@ -47,7 +49,7 @@ class SchemaLanguage:
         sample: dict[str, object] = {_key(field): "..." for field in form.fields}
         sample |= {_ACTION: "<name of one action>", _INPUT: {"<key>": "<text>"}}
         shape = json.dumps(sample, ensure_ascii=False, indent=2)
-        return explained("schema", actions=listed(form.actions), sample=shape)
+        return prompt("language_schema", actions=listed(form.actions), sample=shape)
 
     def tools(self, form: Form) -> Sequence[ToolInfo]:  # noqa: ARG002  # the contract's
         """Return no tools."""
@@ -111,26 +113,12 @@ def _input(reply: dict[str, object]) -> object:
 def _schema(form: Form) -> JSONSchema:
     fields = {_key(field): JSONSchema(type="string") for field in form.fields}
     names = [action.name for action in form.actions]
-    # Many actions take the same keys; the same shape twice would only slow a grammar.
-    shapes = dict.fromkeys(tuple(action.parameters) for action in form.actions)
-    inputs = [
-        _exactly({key: JSONSchema(type="string") for key in one}) for one in shapes
-    ]
-    return _exactly(
+    return exactly(
         {
             **fields,
             _ACTION: JSONSchema(type="string", enum=list(names)),
-            _INPUT: inputs[0] if len(inputs) == 1 else JSONSchema(anyOf=inputs),
+            _INPUT: inputs_of(form.actions),
         }
-    )
-
-
-def _exactly(properties: dict[str, JSONSchema]) -> JSONSchema:
-    return JSONSchema(
-        type="object",
-        properties=properties,
-        required=list(properties),
-        additionalProperties=False,
     )
 
 

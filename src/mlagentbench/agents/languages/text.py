@@ -11,7 +11,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolInfo
 
 from mlagentbench.agents.languages.complaints import TOO_MUCH
-from mlagentbench.agents.languages.explaining import explained, listed
+from mlagentbench.agents.languages.explaining import listed
 from mlagentbench.agents.languages.language import Form
 from mlagentbench.agents.languages.moving import as_move
 from mlagentbench.agents.languages.replies import (
@@ -31,6 +31,7 @@ from mlagentbench.agents.languages.sections import (
 )
 from mlagentbench.agents.languages.strict import RefusedError
 from mlagentbench.agents.moves import Malformed, Understood
+from mlagentbench.agents.prompting import prompt
 
 _STOP = f"{OBSERVATION}:"
 
@@ -43,7 +44,9 @@ class TextLanguage:
         fields = [f"{field}: ..." for field in form.fields]
         parts = [*fields, f"{ACTION}: <name of one action>"]
         parts.append(f"{ACTION_INPUT}: <its input, a JSON object>")
-        return explained("text", actions=listed(form.actions), parts="\n".join(parts))
+        return prompt(
+            "language_text", actions=listed(form.actions), parts="\n".join(parts)
+        )
 
     def tools(self, form: Form) -> Sequence[ToolInfo]:  # noqa: ARG002  # the contract's
         """Return no tools."""

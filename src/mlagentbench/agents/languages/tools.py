@@ -12,7 +12,6 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParam, ToolParams
 
 from mlagentbench.agents.languages.complaints import TOO_MUCH
-from mlagentbench.agents.languages.explaining import explained
 from mlagentbench.agents.languages.language import Form
 from mlagentbench.agents.languages.moving import as_move
 from mlagentbench.agents.languages.replies import (
@@ -26,6 +25,7 @@ from mlagentbench.agents.languages.sections import fields_said, sections
 from mlagentbench.agents.languages.strict import RefusedError
 from mlagentbench.agents.languages.written import WrittenCall, written_calls
 from mlagentbench.agents.moves import Malformed, Understood
+from mlagentbench.agents.prompting import prompt
 from mlagentbench.environment.action import Action
 
 _ONE_CALL = "Call exactly one tool in each reply."
@@ -38,7 +38,7 @@ class ToolsLanguage:
         """Ask for one call; the tools explain themselves."""
         headers = "\n".join(f"{field}: ..." for field in form.fields)
         before = f" Before the call write:\n\n{headers}" if headers else ""
-        return explained("tools", before=before)
+        return prompt("language_tools", before=before)
 
     def tools(self, form: Form) -> Sequence[ToolInfo]:
         """Return one tool per action a model is told of."""

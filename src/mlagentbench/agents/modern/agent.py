@@ -90,7 +90,7 @@ class Researcher:
     async def hear(self) -> Heard:
         """Ask for the next move; a conversation that is too long is made shorter."""
         heard = await self._ask()
-        while heard.too_long and await self._conversation.shorten(self._context):
+        while heard.too_long and await self._conversation.make_fit(self._context):
             heard = await self._ask()
         return heard
 
@@ -126,8 +126,7 @@ class Researcher:
         self._conversation.add(
             self._settings.language.exchange(heard.output, step.told)
         )
-        if self._conversation.has_grown_long(heard.output):
-            await self._conversation.shorten(self._context)
+        await self._conversation.shorten_in_time(self._context, heard.output)
         self._note(move, step)
         if self._ledger.since_best >= TRIALS_BEFORE_GOING_BACK:
             await self._go_back("the last trials were no better than the best")

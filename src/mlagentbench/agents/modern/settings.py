@@ -4,21 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mlagentbench.agents.context import Speech
+from mlagentbench.agents.fields import read_fields
 from mlagentbench.agents.ideas import read_ideas
 from mlagentbench.agents.languages.choose import language_for
 from mlagentbench.agents.languages.language import Form, Language
 from mlagentbench.agents.settings import read_choice, read_count, refuse_unknown
-from mlagentbench.core.errors import UsageError
 from mlagentbench.environment.actions import ACTIONS
 
 KNOWN = ("style", "protocol", "log", "fields", "actions", "context", "ideas")
 
-FIELDS = {
-    "reflection": "Reflection",
-    "plan": "Research Plan and Status",
-    "fact_check": "Fact Check",
-    "thought": "Thought",
-}
 FEW = ("Read File", "Edit Script (AI)", "Execute Script", "Final Answer")
 MANY = (
     "List Files",
@@ -65,19 +59,8 @@ def read_settings(given: Mapping[str, str], speech: Speech, modality: str) -> Se
         language=language_for(given.get("protocol", "auto"), speech),
         form=Form(
             actions=tuple(ACTIONS[name] for name in names),
-            fields=_fields(
-                given.get("fields", "thought" if is_small else "plan,thought")
-            ),
+            fields=read_fields(given, "thought" if is_small else "plan,thought"),
         ),
         context_tokens=read_count(given, "context", tokens, most=10_000_000),
         ideas=read_ideas(given, modality),
     )
-
-
-def _fields(text: str) -> tuple[str, ...]:
-    chosen = [name for name in text.split(",") if name and name != "none"]
-    if unknown := [name for name in chosen if name not in FIELDS]:
-        raise UsageError(
-            f"there is no field {unknown[0]!r}; choose from: {', '.join(FIELDS)}, none"
-        )
-    return tuple(title for name, title in FIELDS.items() if name in chosen)

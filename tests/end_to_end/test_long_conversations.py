@@ -1,0 +1,17 @@
+"""A conversation that grows long is summed up, and what was said last stays."""
+
+from thinking import QUICK, plan_for, trace_of
+from voices.case import Case
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.run.pipeline import run
+
+
+def test_the_last_exchanges_stay_however_long_they_are(tmp_path, cache):
+    settings = {"protocol": "tools", "context": "1"}
+    case = Case("bash", "voices.bash:tools", settings)
+    experiment = run(plan_for(case, tmp_path, QUICK), cache=cache)
+    (card,) = experiment.scorecards()[0]
+    assert card.ending is Ending.SUBMITTED, card.reason
+    actions = [step.action for step in trace_of(experiment).steps]
+    assert actions == ["Run Command", "Run Command", "Final Answer"]

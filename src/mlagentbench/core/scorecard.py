@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from mlagentbench.core.ending import Ending
+from mlagentbench.core.finding import FailureMode, Opinion, ProcessCheck
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Direction
 
@@ -35,6 +36,24 @@ class BestStep(Record):
 
     step: int
     score: float
+
+
+class FirstSuccess(Record):
+    """When a run first had something that passes the bar, on held-out data."""
+
+    step: int
+    seconds: float
+    tokens: int
+    cost_usd: float = 0.0
+
+
+class BudgetPoint(Record):
+    """What a run would have scored, had it been stopped after so many steps."""
+
+    steps: int
+    score: float | None
+    """None where it had no valid submission by then."""
+    success: bool = False
 
 
 class RunSeconds(Record):
@@ -68,6 +87,7 @@ class Scorecard(Record):
     task: str
     version: int
     edition: str
+    category: str = ""
     agent: str
     model: str
     seed: int
@@ -91,7 +111,15 @@ class Scorecard(Record):
     steps: int = 0
     actions: dict[str, int] = Field(default_factory=dict)
     errors: dict[str, int] = Field(default_factory=dict)
-    process: dict[str, Any] = Field(default_factory=dict)
+    process: dict[str, ProcessCheck] = Field(default_factory=dict)
+    """By check; empty where nobody looked."""
+    failure: FailureMode | None = None
+    """The main reason why it did not succeed; None where it did, or does not count."""
+    opinion: Opinion | None = None
+    """Of a judge, where one was asked."""
+    first_success: FirstSuccess | None = None
+    by_budget: tuple[BudgetPoint, ...] = ()
+    """Both only where steps were scored."""
     tokens: dict[str, Any] = Field(default_factory=dict)
     cost_usd: float = 0.0
     seconds: RunSeconds = RunSeconds()

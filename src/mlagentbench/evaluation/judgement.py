@@ -46,6 +46,7 @@ def evaluate(
         task=task.id,
         version=task.version,
         edition=task.edition,
+        category=task.category,
         agent=run.agent,
         model=run.model,
         seed=run.seed,

@@ -1,0 +1,1 @@
+"""How sure a number is: intervals, tests between agents, and what noise allows."""

@@ -1,8 +1,9 @@
 # Every target sets up what it needs by itself and does nothing the second time.
 PYTHON ?= python3
 BIN := .venv/bin
-# Most tests wait most of the time, for processes they started.
-WORKERS := $(shell echo $$(( $$(nproc) * 3 / 2 )))
+# Most tests wait most of the time, for processes they started; and some take far longer
+# than others, so that whoever is done takes over tests of whoever is not.
+PYTEST := $(BIN)/python -m pytest -n $(shell echo $$(( $$(nproc) * 2 ))) --dist worksteal
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: help install demo test check slow bench redteam soak study clean
@@ -19,7 +20,8 @@ demo: .venv/.runtime bwrap  ## An agent without a language model improves a real
 
 test: .venv/.dev bwrap chromium  ## Run the tests.
 	@$(BIN)/mlab prepare --all
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not minutes" --durations=25
+	@$(PYTEST) tests/evaluation --cov=mlagentbench.evaluation --cov-branch --cov-fail-under=100 --cov-report=term-missing:skip-covered
+	@$(PYTEST) --ignore=tests/evaluation -m "not minutes" --durations=25
 
 slow: .venv/.dev bwrap  ## Run the tests that take minutes each.
 	@$(BIN)/mlab prepare --all

@@ -12,9 +12,10 @@ from scipy.stats import binomtest
 
 from mlagentbench.cli.live import Screen
 from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.run.experiment import Experiment, last_attempts
+from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.pipeline import resume, run
 from mlagentbench.run.plan import BudgetOverride, Plan
+from mlagentbench.run.scorecards import last_attempts
 
 TASK = "house-price"
 MODEL = "local"

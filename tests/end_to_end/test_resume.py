@@ -216,9 +216,13 @@ def test_every_step_can_be_scored_and_going_on_judges_only_the_rest(cache, undis
     scores = read_step_scores(experiment, run_id)
     steps = read_trace(experiment.trace(run_id), str(run_id)).steps
     executed = [step.step for step in steps if step.action == "Execute Script"]
-    assert [one.step for one in scores] == executed
+    assert [one.step for one in scores if one.score is not None] == executed
+    assert scores[0].submission_error == "it is not there"
     assert scores[-1].score == card.score
-    assert card.best_step.score == min(one.score for one in scores)
+    assert card.best_step.score == min(
+        one.score for one in scores if one.score is not None
+    )
+    assert card.by_budget[-1].score == card.score
     lines = experiment.step_score_lines()
     rescore(experiment, cache, Silent(), steps=True)
     assert experiment.step_score_lines() == lines

@@ -10,7 +10,13 @@ from scipy import stats
 
 from mlagentbench.core.score import improvement, success_bar
 from mlagentbench.core.task import Baseline, Direction
-from mlagentbench.evaluation.competence import beyond_noise, gap_closed, noise
+from mlagentbench.evaluation.competence import (
+    Competence,
+    beyond_noise,
+    competence,
+    gap_closed,
+    noise,
+)
 
 FINITE = st.floats(-1e6, 1e6).filter(lambda value: abs(value) > 1e-6)
 
@@ -71,3 +77,71 @@ def test_the_gap_is_not_clipped():
     assert gap_closed(40.0, 100.0, 60.0) == pytest.approx(1.5)
     assert gap_closed(120.0, 100.0, 60.0) == pytest.approx(-0.5)
     assert gap_closed(80.0, 100.0, 100.0) is None
+
+
+def test_without_a_score_or_a_baseline_nothing_is_claimed(make_task):
+    assert competence(make_task(), None) == Competence()
+    assert competence(make_task(measured=None), 5.0) == Competence()
+
+
+@pytest.mark.parametrize("score", [-5.0, 0.0, 5.0])
+@pytest.mark.parametrize("direction", Direction)
+def test_a_starter_of_zero_is_no_yardstick(make_task, score, direction):
+    found = competence(make_task(starter=0.0, direction=direction), score)
+    assert (found.improvement, found.success, found.significant) == (None, False, False)
+    assert found.gap_closed == pytest.approx(score / 50.0)
+
+
+@pytest.mark.parametrize(
+    ("score", "direction", "gain", "success"),
+    [
+        (-1.0, "higher", 0.5, True),
+        (-3.0, "higher", -0.5, False),
+        (-3.0, "lower", 0.5, True),
+        (1.0, "higher", 1.5, True),
+        (-1.9, "higher", 0.05, False),
+    ],
+)
+def test_on_a_starter_below_zero_better_is_still_positive(
+    make_task, score, direction, gain, success
+):
+    found = competence(make_task(starter=-2.0, direction=direction), score)
+    assert found.improvement == pytest.approx(gain)
+    assert found.success is success
+
+
+def test_a_starter_that_cannot_be_told_from_zero_is_no_yardstick(make_task):
+    task = make_task(starter=0.004, direction="higher", sd_floor=0.005)
+    assert competence(task, 0.9).improvement is None
+    assert not competence(task, 0.9).success
+    clear = make_task(starter=0.006, direction="higher", sd_floor=0.005)
+    assert competence(clear, 0.9).improvement == pytest.approx(149.0)
+
+
+@given(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(Direction),
+)
+def test_whatever_the_scores_no_improvement_is_infinite(score, starter, direction):
+    gain = improvement(score, starter, direction)
+    assert gain is None or math.isfinite(gain)
+    closed = gap_closed(score, starter, 1.0)
+    assert closed is None or math.isfinite(closed)
+
+
+def test_a_share_that_no_number_can_hold_is_none():
+    assert improvement(1e300, 5e-324, Direction.HIGHER) is None
+    assert gap_closed(1e300, 0.0, 5e-324) is None
+
+
+def test_exactly_ten_per_cent_is_not_yet_success(make_task):
+    assert not competence(make_task(), 90.0).success
+    assert competence(make_task(), 89.999).success
+
+
+def test_success_within_the_noise_is_not_significant(make_task):
+    noisy = make_task(sd_floor=50.0)
+    found = competence(noisy, 80.0)
+    assert (found.success, found.significant) == (True, False)
+    assert competence(make_task(), 80.0).significant

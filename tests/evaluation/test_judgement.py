@@ -8,7 +8,9 @@ from mlagentbench.core.ending import Ending
 from mlagentbench.core.scorecard import Harness, RunId, SandboxUsed
 from mlagentbench.core.task import Baseline, DataKind, Edition, Measured, Task
 from mlagentbench.core.trace import End, ModelCall, Seconds, Spent, Step, Trace
+from mlagentbench.evaluation.budgets import StepVerdict
 from mlagentbench.evaluation.judgement import Circumstances, Verdict, evaluate
+from mlagentbench.evaluation.pricing import Price
 
 RUN = RunId(task="toy", agent="tuner", model="none", seed=7)
 UNDER = Circumstances(
@@ -99,3 +101,28 @@ def test_costs_are_added_up_from_the_trace():
     assert card.tokens["main"] == {"input": 20, "output": 4, "cached": 8}
     assert card.cost_usd == 0.25
     assert (card.seconds.total, card.seconds.execute) == (4, 2)
+
+
+def test_scored_steps_say_what_was_best_and_what_budgets_would_have_given():
+    steps = (StepVerdict(step=1, score=60.0),)
+    verdict = Verdict(score=75.0, steps=steps)
+    card = evaluate(toy(), RUN, trace(), verdict, UNDER)
+    assert card.best_step.score == 60.0
+    assert card.first_success.step == 1
+    assert {point.steps: point.score for point in card.by_budget}[1] == 75.0
+
+
+def test_of_a_run_that_does_not_count_no_budget_is_told():
+    verdict = Verdict(score=75.0, steps=(StepVerdict(step=1, score=60.0),))
+    card = evaluate(toy(), RUN, trace(Ending.BROKEN), verdict, UNDER)
+    assert (card.first_success, card.by_budget) == (None, ())
+
+
+def test_a_price_list_decides_the_cost_and_without_one_the_model_is_named():
+    card = evaluate(toy(), RUN, trace(), Verdict(), UNDER)
+    assert (card.cost_usd, card.unpriced) == (0.25, ("m",))
+    prices = {"m": Price(input=1_000_000, output=0)}
+    under = UNDER.model_copy(update={"prices": prices})
+    card = evaluate(toy(), RUN, trace(), Verdict(), under)
+    assert card.cost_usd == pytest.approx(0.25 + 2 * (10 + 4))
+    assert card.unpriced == ()

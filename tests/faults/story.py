@@ -3,7 +3,8 @@
 from typing import Any, NamedTuple
 
 from mlagentbench.core.scorecard import RunId
-from mlagentbench.run.experiment import Experiment, last_attempts
+from mlagentbench.run.experiment import Experiment
+from mlagentbench.run.scorecards import last_attempts
 from mlagentbench.run.tracefile import read_trace
 
 

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from mlagentbench.core.ending import Ending
+from mlagentbench.core.finding import FailureMode, Finding, ProcessCheck
 from mlagentbench.core.scorecard import (
+    BudgetPoint,
     Harness,
     RunSeconds,
     SandboxUsed,
@@ -120,6 +122,8 @@ def judged(facts: TaskFacts, gain: float, **changes: Any) -> Scorecard:
     task, rest = facts.name.split("@")
     version, edition = rest.split("/")
     mean = facts.starter.mean
+    if gain > SUCCESS_BAR:
+        changes["failure"] = None
     return make_card(
         task=task,
         version=int(version),
@@ -182,6 +186,10 @@ def make_experiment(*, seeds: int = 3, steps: int = 14) -> ExperimentView:
             seed=seed,
             ending=dice.choice(ENDINGS),
             steps=steps,
+            process=_process(dice),
+            failure=dice.choice(list(FailureMode)),
+            by_budget=_by_budget(facts),
+            tokens={} if model == "none" else {"input": 90_000, "output": 9_000},
             cost_usd=0.0 if model == "none" else dice.uniform(0.05, 0.9),
             seconds=RunSeconds(
                 total=dice.uniform(60, 1500), model=30, execute=200, harness=4
@@ -205,6 +213,25 @@ def make_experiment(*, seeds: int = 3, steps: int = 14) -> ExperimentView:
         ),
         packages={"mlagentbench": "0.1.0", "inspect_ai": "0.3.290"},
         notes=("scorecards.jsonl, line 12: score: Input should be a valid number",),
+    )
+
+
+def _process(dice: random.Random) -> dict[str, ProcessCheck]:
+    finding = Finding(steps=(2,), quote="accuracy 0.99", why="Never measured.")
+    found = ProcessCheck(value=1, evidence=(finding,))
+    return {
+        "format_errors": ProcessCheck(),
+        "unproven_claims": found if dice.random() < 0.4 else ProcessCheck(),
+    }
+
+
+def _by_budget(facts: TaskFacts) -> tuple[BudgetPoint, ...]:
+    mean = facts.starter.mean
+    good = mean * (1 + facts.direction.sign * 0.2)
+    return (
+        BudgetPoint(steps=10, score=None),
+        BudgetPoint(steps=20, score=mean),
+        BudgetPoint(steps=50, score=good, success=True),
     )
 
 

@@ -3,10 +3,16 @@ import pytest
 from mlagentbench.core.ending import Ending
 from mlagentbench.core.task import Direction
 from mlagentbench.core.trace import Measurement, Trace
-from mlagentbench.report.charts import charts
+from mlagentbench.report.charts import Charts
+from mlagentbench.report.charts import charts as charts_of
 from mlagentbench.report.curves import best_so_far
+from mlagentbench.report.editions import editions
 from mlagentbench.report.plain import embedded
 from mlagentbench.report.view import ExperimentView
+
+
+def charts(view: ExperimentView) -> Charts:
+    return charts_of(view, editions(view.cards))
 
 
 def measured_view(card, step, values) -> ExperimentView:
@@ -75,3 +81,27 @@ def test_a_single_measurement_without_a_starter_gets_an_axis(card, step):
     view = measured_view(card(starter=None, improvement=None), step, [5.0])
     low, high = charts(view).validation[0].span
     assert low < 5.0 < high
+
+
+def test_what_is_drawn_of_averages_names_agents_by_their_place(experiment):
+    drawn = charts(experiment)
+    (edition,) = drawn.editions
+    assert [share.agent for share in edition.outcomes] == [0, 1, 2]
+    assert len(edition.outcomes[0].parts) == len(drawn.outcome_names)
+    assert [curve.column.place for curve in edition.budgets] == [0, 1, 2]
+    assert {front.unit for front in edition.fronts} == {"tokens", "cost"}
+
+
+def test_agents_with_many_runs_get_a_median(experiment_of):
+    crowded = charts(experiment_of(seeds=5, steps=6)).validation[0]
+    assert {line.agent for line in crowded.medians} == {0, 1, 2}
+    assert charts(experiment_of(seeds=2, steps=6)).validation[0].medians == ()
+
+
+def test_hostile_names_can_be_embedded(card):
+    view = ExperimentView(
+        title="t", created="now", cards=(card(agent="\ud800</script>", model="\x00"),)
+    )
+    written = embedded(charts(view))
+    assert "</script>" not in written
+    assert "\ufffd" in charts(view).agents[0].agent

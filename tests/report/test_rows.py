@@ -1,31 +1,35 @@
 from mlagentbench.core.ending import Ending
-from mlagentbench.core.scorecard import BestStep
-from mlagentbench.core.trace import Measurement, Trace
+from mlagentbench.core.finding import FailureMode
+from mlagentbench.core.scorecard import BestStep, BudgetPoint, FirstSuccess, RunId
+from mlagentbench.core.trace import Trace
 from mlagentbench.report.rows import run_rows, unjudged_rows
-from mlagentbench.report.steps import step_rows
 from mlagentbench.report.view import ExperimentView
 
 
+def view_with(*cards, **more):
+    return ExperimentView(title="t", created="now", cards=cards, **more)
+
+
 def row_of(card, **more):
-    return run_rows(ExperimentView(title="t", created="now", cards=(card,), **more))[0]
+    return run_rows(view_with(card, **more))[0]
 
 
 def facts_of(card):
-    return {fact.label: fact.text for fact in row_of(card).facts}
+    return {fact.label: fact.text for fact in row_of(card).fold.facts}
 
 
 def test_a_run_is_written_with_its_unit_and_verdict(card):
     row = row_of(card())
     assert row.score == "17,901"
     assert row.improvement == "+14.9 %"
-    assert row.verdict == "yes, beyond the starter's noise"
     assert row.time == "1 min 15 s"
+    assert facts_of(card())["Success"] == "yes, beyond the starter's noise"
 
 
 def test_what_is_not_known_is_left_out_of_a_runs_facts(card):
     facts = facts_of(card())
-    assert "Gap closed" not in facts
-    assert "Cost" not in facts
+    absent = {"Gap closed", "Cost", "Tokens", "First success", "Had it stopped earlier"}
+    assert not absent & set(facts)
     assert facts["Actions"] == "write_file 1, execute 1, final_answer 1"
 
 
@@ -37,6 +41,7 @@ def test_what_is_known_of_a_run_is_said(card):
             best_step=BestStep(step=2, score=17500.0),
             cost_usd=0.42,
             attempt=2,
+            resumed=3,
             errors={"timeout": 3},
         )
     )
@@ -45,7 +50,28 @@ def test_what_is_known_of_a_run_is_said(card):
     assert facts["Best step"] == "17,500 at step 2"
     assert facts["Cost"] == "$0.42"
     assert facts["Attempt"] == "2"
+    assert facts["Taken up again"] == "3 times"
     assert facts["Failures"] == "timeout 3"
+
+
+def test_what_a_run_cost_until_it_first_succeeded_is_said(card):
+    facts = facts_of(
+        card(
+            first_success=FirstSuccess(step=6, seconds=90, tokens=1200, cost_usd=0.5),
+            by_budget=(
+                BudgetPoint(steps=10, score=None),
+                BudgetPoint(steps=20, score=17900.0, success=True),
+            ),
+            tokens={"input": 1500, "output": 20, "cached": 0, "agent": {"input": 1}},
+            failure=FailureMode.BAD_PLAN,
+        )
+    )
+    assert facts["First success"] == "step 6, 1 min 30 s, 1,200 tokens, $0.50"
+    assert facts["Had it stopped earlier"] == (
+        "10 steps: none; 20 steps: 17,900, success"
+    )
+    assert facts["Tokens"] == "1,500 input, 20 output, 0 cached"
+    assert facts["Main reason"] == "bad plan"
 
 
 def test_every_reason_a_run_has_is_given(card):
@@ -61,33 +87,34 @@ def test_a_starter_nobody_measured_is_not_shown_as_a_number(card):
     assert row_of(card(starter=None, improvement=None)).starter == "not measured"
 
 
-def test_a_step_is_cut_to_its_first_lines(step):
-    long = "\n".join(str(number) for number in range(1000))
-    one = step("r", input={"content": long, "lines": [1, 2]}, observation=long)
-    (row,) = step_rows(Trace(run="r", steps=(one,)))
-    assert row.observation.startswith("0\n1\n2\n3\n4\n5 ... (")
-    assert row.input[0].text.startswith("0\n1\n2\n3 ... (")
-    assert row.input[1].text == "[1, 2]"
-
-
-def test_a_step_tells_its_validation_its_failure_and_its_time(step):
-    measured = Measurement(metric="MAE", value=20321.7)
-    one = step("r", validation=measured, ok=False, error="time_out")
-    (row,) = step_rows(Trace(run="r", steps=(one,)), "USD")
-    assert row.validation == "20,322 USD"
-    assert row.failed == "time out"
-    assert row.seconds == "4.0 s"
-
-
-def test_a_step_with_endless_inputs_stays_short(step):
-    one = step("r", action="a" * 10**6, input={f"k{n}": "v" for n in range(1000)})
-    (row,) = step_rows(Trace(run="r", steps=(one,)))
-    assert len(row.action) < 120
-    assert len(row.input) == 8
+def test_endless_names_of_actions_stay_short(card):
+    facts = facts_of(card(actions={"<" * 10_000: 1}, errors={"'" * 10_000: 2}))
+    assert len(facts["Actions"]) < 400
+    assert len(facts["Failures"]) < 400
 
 
 def test_a_run_nobody_judged_keeps_its_steps(step):
     trace = Trace(run="lost", steps=(step("lost"),))
-    view = ExperimentView(title="t", created="now", cards=(), traces=(trace,))
-    (row,) = unjudged_rows(view)
-    assert (row.run, len(row.steps)) == ("lost", 1)
+    (row,) = unjudged_rows(view_with(traces=(trace,)))
+    assert (row.run, row.id, len(row.fold.steps)) == ("lost", None, 1)
+
+
+def test_a_run_that_was_asked_for_and_left_nothing_has_a_row(card):
+    done = card()
+    asked = [
+        RunId(task="house-price", agent="tuner", model="none", seed=seed)
+        for seed in (0, 1)
+    ]
+    (row,) = unjudged_rows(view_with(done, asked=tuple(asked)))
+    assert row.run == "house-price:tuner:none:1"
+    assert row.id == asked[1]
+    assert row.fold.total_steps == 0
+
+
+def test_a_repeated_runs_steps_belong_to_its_last_attempt(card, step):
+    first = card(ending=Ending.BROKEN, attempt=1)
+    second = card(attempt=2)
+    trace = Trace(run=first.run, steps=(step(first.run),))
+    one, two = run_rows(view_with(first, second, traces=(trace,)))
+    assert one.fold.total_steps == 0
+    assert two.fold.total_steps == 1

@@ -20,9 +20,11 @@ COMMANDS = (
     "resume",
     "score",
     "show",
+    "compare",
     "report",
     "view",
     "prune",
+    "import-original",
 )
 """In the order a newcomer needs them."""
 
@@ -38,7 +40,8 @@ class LazyGroup(click.Group):
         """Import one command."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"mlagentbench.cli.commands.{cmd_name}")
+        name = cmd_name.replace("-", "_")
+        module = importlib.import_module(f"mlagentbench.cli.commands.{name}")
         command = module.command
         assert isinstance(command, click.Command)
         return command

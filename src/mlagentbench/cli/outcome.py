@@ -1,16 +1,24 @@
 """What a command says when an experiment is over."""
 
 import webbrowser
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from mlagentbench.cli.console import err, print_json
+from mlagentbench.cli.judges import judge_documents, judge_lines
 from mlagentbench.cli.reporting import view_of
+from mlagentbench.core.errors import BenchError
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.report.page import write_report
 from mlagentbench.report.text import summary_lines
-from mlagentbench.run.experiment import Experiment, last_attempts
+from mlagentbench.report.view import ExperimentView, TaskFacts, task_facts
+from mlagentbench.run.experiment import Experiment
+from mlagentbench.run.opinions.ballots import missing_opinions
+from mlagentbench.run.preparing import same_task
+from mlagentbench.run.scorecards import last_attempts
 
 
 def save_report(experiment: Experiment, *, open_it: bool) -> Path:
@@ -26,11 +34,17 @@ def print_outcome(experiment: Experiment, report: Path, *, as_json: bool) -> int
     """Print what came out; return the exit code it amounts to."""
     cards, warnings = experiment.scorecards()
     final = last_attempts(cards)
-    for warning in warnings:
+    for warning in [*warnings, *missing_opinions(experiment)]:
         err().print(warning, markup=False)
     if as_json:
         documents = [card.model_dump(mode="json") for card in cards]
-        print_json({"experiment": str(experiment.folder), "scorecards": documents})
+        print_json(
+            {
+                "experiment": str(experiment.folder),
+                "scorecards": documents,
+                "judges": judge_documents(final),
+            }
+        )
     else:
         _print_cards(experiment, final)
         click.echo(f"report: {report}")
@@ -38,7 +52,18 @@ def print_outcome(experiment: Experiment, report: Path, *, as_json: bool) -> int
 
 
 def _print_cards(experiment: Experiment, cards: list[Scorecard]) -> None:
-    view = view_of([experiment])
+    tasks = tuple(_known_tasks(experiment))
+    view = ExperimentView(title="", created="", cards=tuple(cards), tasks=tasks)
     for card in cards:
         for line in summary_lines(card, view.facts(card)):
             click.echo(line)
+    for line in judge_lines(cards):
+        click.echo(line)
+
+
+def _known_tasks(experiment: Experiment) -> Iterator[TaskFacts]:
+    """Yield what there is to know about tasks, without reading traces once more."""
+    with suppress(BenchError):
+        for asked in experiment.asked.tasks:
+            with suppress(BenchError):
+                yield task_facts(same_task(asked))

@@ -1,82 +1,118 @@
-"""An experiment's folder put together as what the report shows."""
+"""Experiments' folders put together as what the report shows."""
 
-from mlagentbench.core.errors import BenchError
-from mlagentbench.core.scorecard import RunId, Scorecard
+from collections.abc import Iterable, Mapping
+
+from mlagentbench.cli.experiment_parts import Part, read_part, step_scores
+from mlagentbench.core.scorecard import RunId
+from mlagentbench.core.task import Budget
 from mlagentbench.core.trace import Trace
-from mlagentbench.report.view import ExperimentView, TaskFacts, task_facts
+from mlagentbench.report.diffs import CodeChanges, code_changes
+from mlagentbench.report.view import ExperimentView, LeftOut, task_facts
 from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.preparing import same_task
-from mlagentbench.run.step_scores import read_step_scores
-from mlagentbench.run.tracefile import read_trace
+from mlagentbench.run.final_code import final_code, starter_texts
+
+_NAMED_AT_MOST = 3
 
 
 def view_of(experiments: list[Experiment]) -> ExperimentView:
     """Read experiments back; what cannot be read becomes a note, not a gap."""
-    notes: list[str] = []
-    cards: list[Scorecard] = []
-    traces: list[Trace] = []
-    facts: dict[str, TaskFacts] = {}
-    packages: dict[str, str] = {}
-    scores: dict[str, tuple[tuple[int, float], ...]] = {}
-    for experiment in experiments:
-        found, warnings = experiment.scorecards()
-        cards += found
-        notes += warnings
-        facts |= _facts(experiment, notes)
-        packages |= experiment.asked.packages
-        traces += _traces(experiment, notes)
-        scores |= _step_scores(experiment)
+    parts = [read_part(experiment) for experiment in experiments]
+    owners = _owners(parts)
+    own = [(part, owners[place]) for place, part in enumerate(parts)]
+    cards = [card for part, runs in own for card in part.cards if card.run in runs]
+    tasks = {name: task for part in parts for name, task in part.tasks.items()}
+    left_out = list(_left_out(parts, owners))
     return ExperimentView(
         title=_title(experiments),
         created=max((card.created for card in cards), default=""),
         cards=tuple(cards),
-        tasks=tuple(facts.values()),
-        traces=tuple(traces),
-        step_scores=scores,
-        packages=packages,
-        notes=tuple(notes),
+        tasks=tuple(map(task_facts, tasks.values())),
+        traces=tuple(trace for part, runs in own for trace in _traces(part, runs)),
+        step_scores={
+            run: scores
+            for part, runs in own
+            for run, scores in step_scores(part).items()
+            if run in runs
+        },
+        packages=_packages(parts),
+        notes=(*(note for part in parts for note in part.notes), *_twice(left_out)),
+        asked=tuple(
+            {str(run): run for part in parts for run in part.asked_runs}.values()
+        ),
+        left_out=tuple(left_out),
+        code={run: code for part, runs in own for run, code in _code(part, runs)},
+        budgets=_budgets(parts),
     )
 
 
-def _facts(experiment: Experiment, notes: list[str]) -> dict[str, TaskFacts]:
-    facts: dict[str, TaskFacts] = {}
-    for asked in experiment.asked.tasks:
-        try:
-            task = same_task(asked)
-        except BenchError as error:
-            notes.append(f"{experiment.folder.name}: {error}")
-        else:
-            facts[task.name] = task_facts(task)
-    return facts
+def _owners(parts: list[Part]) -> list[set[str]]:
+    """Give each run to the first experiment that holds it."""
+    seen: set[str] = set()
+    owners: list[set[str]] = []
+    for part in parts:
+        owners.append({str(run) for run in part.runs} - seen)
+        seen |= owners[-1]
+    return owners
 
 
-def _step_scores(experiment: Experiment) -> dict[str, tuple[tuple[int, float], ...]]:
-    judged: dict[str, list[tuple[int, float]]] = {}
-    for run in experiment.runs():
-        for one in read_step_scores(experiment, run):
-            if one.score is not None:
-                judged.setdefault(str(run), []).append((one.step, one.score))
-    return {run: tuple(scores) for run, scores in judged.items()}
+def _left_out(parts: list[Part], owners: list[set[str]]) -> Iterable[LeftOut]:
+    held = list(zip(parts, owners, strict=True))
+    first = {run: part.name for part, own in held for run in own}
+    for part, own in held:
+        for run in map(str, part.runs):
+            if run not in own:
+                why = f"{part.name} holds it too; the one of {first[run]} is shown"
+                yield LeftOut(run=run, why=why)
+
+
+def _twice(left_out: list[LeftOut]) -> Iterable[str]:
+    yield from (f"{one.run}: {one.why}" for one in left_out[:_NAMED_AT_MOST])
+    more = len(left_out) - _NAMED_AT_MOST
+    if more > 0:
+        yield f"{more:,} more runs are in several experiments: see how runs ended"
+
+
+def _traces(part: Part, runs: set[str]) -> Iterable[Trace]:
+    return (trace for run, trace in part.traces.items() if run in runs)
+
+
+def _code(part: Part, runs: set[str]) -> Iterable[tuple[str, CodeChanges]]:
+    by_id = {task.id: task for task in part.tasks.values()}
+    starters = {name: starter_texts(task) for name, task in by_id.items()}
+    for run in part.runs:
+        if str(run) in runs and str(run) in part.traces and run.task in starters:
+            yield str(run), _changes(part, run, starters[run.task])
+
+
+def _changes(part: Part, run: RunId, starter: Mapping[str, str]) -> CodeChanges:
+    place = part.experiment
+    found = final_code(
+        place.snapshots, place.submission(run), part.traces[str(run)], starter
+    )
+    return CodeChanges(
+        files=code_changes(starter, found.texts, whole=found.whole),
+        others=found.others,
+        note=found.note,
+    )
+
+
+def _budgets(parts: list[Part]) -> dict[str, tuple[Budget, ...]]:
+    budgets: dict[str, tuple[Budget, ...]] = {}
+    for part in parts:
+        for name, budget in part.budgets.items():
+            budgets[name] = (*budgets.get(name, ()), budget)
+    return budgets
+
+
+def _packages(parts: list[Part]) -> dict[str, str]:
+    versions: dict[str, dict[str, None]] = {}
+    for part in parts:
+        for package, version in (part.asked.packages if part.asked else {}).items():
+            versions.setdefault(package, {})[version] = None
+    return {package: " and ".join(found) for package, found in versions.items()}
 
 
 def _title(experiments: list[Experiment]) -> str:
     if len(experiments) == 1:
         return experiments[0].folder.absolute().name
     return f"{len(experiments)} experiments"
-
-
-def _traces(experiment: Experiment, notes: list[str]) -> list[Trace]:
-    traces: list[Trace] = []
-    for run in experiment.runs():
-        trace = _trace(experiment, run, notes)
-        if trace is not None and trace.steps:
-            traces.append(trace)
-    return traces
-
-
-def _trace(experiment: Experiment, run: RunId, notes: list[str]) -> Trace | None:
-    try:
-        return read_trace(experiment.trace(run), str(run))
-    except BenchError as error:
-        notes.append(str(error))
-        return None

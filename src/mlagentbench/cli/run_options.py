@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from mlagentbench.cli.judge_options import JUDGE, votes_option
+from mlagentbench.cli.price_options import prices_option
 from mlagentbench.core.errors import UsageError
 
 Command = Callable[..., Any]
@@ -34,8 +36,10 @@ _OPTIONS = (
         "roles",
         multiple=True,
         metavar="ROLE=MODEL",
-        help="Another model for a part of the work: editor or helper.",
+        help="Another model for a part of the work: editor or helper; or one that is"
+        " asked for its opinion of each run afterwards: judge.",
     ),
+    votes_option,
     click.option(
         "-M",
         "model_args",
@@ -100,6 +104,7 @@ _OPTIONS = (
         envvar="MLAB_MAX_COST",
         help="Dollars a run may spend on models.",
     ),
+    prices_option,
     click.option(
         "--parallel",
         default=1,
@@ -166,10 +171,10 @@ def read_model_args(pairs: tuple[str, ...]) -> dict[str, Any]:
 def read_roles(pairs: tuple[str, ...], model: str | None) -> dict[str, str]:
     """Read `--role role=model`; only parts of a main model's work can be shared."""
     roles = _read_pairs("--role", "ROLE=MODEL", pairs)
+    roles.pop(JUDGE, None)
     if unknown := sorted(set(roles) - set(ROLES)):
-        raise UsageError(
-            f"there is no role '{unknown[0]}'; there are {', '.join(ROLES)}"
-        )
+        known = ", ".join((*ROLES, JUDGE))
+        raise UsageError(f"there is no role '{unknown[0]}'; there are {known}")
     if roles and model is None:
         raise UsageError("--role needs --model too, the model that does the rest")
     return roles

@@ -59,4 +59,5 @@ class Opinion(Record):
     unreadable: int = 0
     """Votes that could not be understood."""
     tokens: int = 0
-    cost_usd: float = 0.0
+    cost_usd: float | None = 0.0
+    """None where nobody knows the judge's price."""

@@ -1,13 +1,20 @@
 """What a score means beside the starter's mean: improvement, and the bar to pass."""
 
+import math
+
 from mlagentbench.core.task import SUCCESS_BAR, Direction
 
 
 def improvement(score: float, starter: float, direction: Direction) -> float | None:
-    """Return the gain as a fraction of the starter's mean; positive is better."""
+    """Return the gain as a fraction of the starter's mean; positive is better.
+
+    A mean below zero counts by its size, so that better is positive there too. None
+    where the mean is zero, or so close to it that the fraction is no number any more.
+    """
     if starter == 0:
         return None
-    return direction.sign * (score - starter) / abs(starter)
+    gain = direction.sign * (score - starter) / abs(starter)
+    return gain if math.isfinite(gain) else None
 
 
 def success_bar(starter: float, direction: Direction) -> float:

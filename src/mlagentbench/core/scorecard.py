@@ -121,7 +121,11 @@ class Scorecard(Record):
     by_budget: tuple[BudgetPoint, ...] = ()
     """Both only where steps were scored."""
     tokens: dict[str, Any] = Field(default_factory=dict)
+    """By kind, and by role the same; cached ones are not among the input."""
     cost_usd: float = 0.0
+    """Of all calls whose price is known."""
+    unpriced: tuple[str, ...] = ()
+    """Models that were asked at a price nobody told: the cost above is too low."""
     seconds: RunSeconds = RunSeconds()
     resumed: int = 0
     """How often the run was taken up again after it had been cut off."""

@@ -25,7 +25,7 @@ def competence(task: Task, score: float | None) -> Competence:
     if score is None or task.measured is None:
         return Competence()
     starter, reference = task.measured.starter, task.measured.reference
-    gain = improvement(score, starter.mean, task.direction)
+    gain = gain_on(starter, score, task)
     success = gain is not None and gain > SUCCESS_BAR
     return Competence(
         improvement=gain,
@@ -34,6 +34,17 @@ def competence(task: Task, score: float | None) -> Competence:
         and beyond_noise(score, starter, task.direction, task.sd_floor),
         gap_closed=gap_closed(score, starter.mean, reference.mean),
     )
+
+
+def gain_on(starter: Baseline, score: float, task: Task) -> float | None:
+    """Return the improvement on the starter, where its mean can be a yardstick.
+
+    A mean within the least spread ever assumed of the starter cannot be told from
+    zero, and a share of nothing means nothing.
+    """
+    if abs(starter.mean) <= task.sd_floor:
+        return None
+    return improvement(score, starter.mean, task.direction)
 
 
 def beyond_noise(
@@ -56,4 +67,5 @@ def gap_closed(score: float, starter: float, reference: float) -> float | None:
     """Return how much of the way from starter to reference was gone; not clipped."""
     if reference == starter:
         return None
-    return (score - starter) / (reference - starter)
+    share = (score - starter) / (reference - starter)
+    return share if math.isfinite(share) else None

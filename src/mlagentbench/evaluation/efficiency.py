@@ -1,10 +1,15 @@
 """What a run cost: steps, time, tokens and money, added up from its trace."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from mlagentbench.core.scorecard import RunSeconds
-from mlagentbench.core.trace import Step, Trace
+from mlagentbench.core.trace import ModelCall, Trace
+from mlagentbench.evaluation.pricing import Cost, Price, priced
+
+KINDS = ("input", "output", "cached")
+"""Kinds of tokens that are told of every run; cached ones are not among the input."""
 
 
 def run_seconds(trace: Trace) -> RunSeconds:
@@ -22,19 +27,30 @@ def run_seconds(trace: Trace) -> RunSeconds:
     )
 
 
-def tokens(steps: tuple[Step, ...]) -> dict[str, Any]:
-    """Count tokens: `input`, `output`, `cached`, and the same by model role."""
+def all_calls(trace: Trace) -> list[ModelCall]:
+    """Return every reply that was paid for, those that led to no step included."""
+    return [call for step in trace.steps for call in step.calls] + [*trace.calls]
+
+
+def tokens(trace: Trace) -> dict[str, Any]:
+    """Count tokens by kind, and the same by model role."""
     total: Counter[str] = Counter()
     roles: dict[str, Counter[str]] = {}
-    for call in (call for step in steps for call in step.calls):
+    for call in all_calls(trace):
         total.update(call.usage)
         roles.setdefault(call.role, Counter()).update(call.usage)
-    counted = {kind: total[kind] for kind in ("input", "output", "cached")}
+    counted = dict.fromkeys(KINDS, 0) | dict(total)
     return counted | {role: dict(count) for role, count in roles.items()}
 
 
-def cost_usd(trace: Trace) -> float:
-    """Return the money spent by the end."""
+def run_cost(trace: Trace, prices: Mapping[str, Price]) -> Cost:
+    """Return the money spent by the end, with what is not known of it."""
+    # What was spent changes only with steps, and these calls led to none.
+    unstepped = sum(call.cost or 0.0 for call in trace.calls)
+    return priced(_spent(trace) + unstepped, all_calls(trace), prices)
+
+
+def _spent(trace: Trace) -> float:
     if trace.end:
         return trace.end.spent.cost
     return trace.steps[-1].spent.cost if trace.steps else 0.0

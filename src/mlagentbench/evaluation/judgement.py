@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+from pydantic import Field
+
 from mlagentbench.core.ending import Ending
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import (
@@ -13,8 +15,17 @@ from mlagentbench.core.scorecard import (
 )
 from mlagentbench.core.task import Task
 from mlagentbench.core.trace import Trace
+from mlagentbench.evaluation.budgets import (
+    StepVerdict,
+    best_step,
+    by_budget,
+    first_success,
+)
 from mlagentbench.evaluation.competence import Competence, competence
-from mlagentbench.evaluation.efficiency import cost_usd, run_seconds, tokens
+from mlagentbench.evaluation.efficiency import run_cost, run_seconds, tokens
+from mlagentbench.evaluation.pricing import Price
+from mlagentbench.evaluation.process.examine import examine
+from mlagentbench.evaluation.process.failure import failure_mode
 
 
 class Verdict(Record):
@@ -24,6 +35,8 @@ class Verdict(Record):
     score_ci: tuple[float, float] | None = None
     """How far a timed score may be off; None for scores that do not vary."""
     submission_error: str | None = None
+    steps: tuple[StepVerdict, ...] = ()
+    """What every step left was worth, where steps were judged too."""
 
 
 class Circumstances(Record):
@@ -33,6 +46,8 @@ class Circumstances(Record):
     harness: Harness
     created: str
     attempt: int = 1
+    prices: dict[str, Price] = Field(default_factory=dict)
+    """Of models, where a person told them."""
 
 
 def evaluate(
@@ -41,6 +56,9 @@ def evaluate(
     """Say everything about a run that its record supports."""
     ending = trace.end.ending if trace.end else Ending.INTERRUPTED
     counted = competence(task, verdict.score) if ending.counts else Competence()
+    steps = verdict.steps if ending.counts else ()
+    cost = run_cost(trace, under.prices)
+    process = examine(task, trace, verdict)
     return Scorecard(
         run=str(run),
         task=task.id,
@@ -62,11 +80,17 @@ def evaluate(
         success=counted.success,
         significant=counted.significant,
         gap_closed=counted.gap_closed,
+        best_step=best_step(verdict.steps, task.direction),
         steps=trace.steps[-1].spent.steps if trace.steps else 0,
         actions=dict(Counter(step.action for step in trace.steps)),
         errors=dict(Counter(step.error for step in trace.steps if step.error)),
-        tokens=tokens(trace.steps),
-        cost_usd=cost_usd(trace),
+        process=process,
+        failure=failure_mode(trace, process, success=counted.success),
+        first_success=first_success(task, trace, steps, under.prices),
+        by_budget=by_budget(task, trace, steps, verdict.score),
+        tokens=tokens(trace),
+        cost_usd=cost.usd,
+        unpriced=cost.unpriced,
         seconds=run_seconds(trace),
         resumed=trace.resumed,
         attempt=under.attempt,

@@ -1,15 +1,16 @@
 """Validation by step: what each run measured, and its best so far."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.task import Direction
 from mlagentbench.core.trace import Trace
-from mlagentbench.report.numbers import with_unit
+from mlagentbench.report.columns import Column, place_of
+from mlagentbench.report.medians import Median, median_line
+from mlagentbench.report.numbers import number
 from mlagentbench.report.plain import harmless
-from mlagentbench.report.tally import who
 from mlagentbench.report.view import ExperimentView, TaskFacts, score_name
 
 
@@ -20,7 +21,9 @@ class Curve(Record):
     steps: tuple[int, ...]
     values: tuple[float, ...]
     best: tuple[float, ...]
-    texts: tuple[str, ...]
+    seed: int
+    shown: tuple[str, ...]
+    """The values as they are written."""
     held_out_steps: tuple[int, ...] = ()
     held_out: tuple[float, ...] = ()
     """What the steps' submissions scored on held-out data, where they were judged."""
@@ -30,6 +33,8 @@ class TaskCurves(Record):
     """All curves of one task, with the lines they are read against."""
 
     name: str
+    task: str
+    unit: str
     axis: str
     direction: Direction
     starter: float | None
@@ -37,15 +42,19 @@ class TaskCurves(Record):
     span: tuple[float, float]
     """The part of the axis worth looking at; what lies outside is marked on it."""
     curves: tuple[Curve, ...]
+    medians: tuple[Median, ...] = ()
+    """For agents with so many runs that their lines would hide each other."""
 
 
-def task_curves(view: ExperimentView, name: str, agents: Sequence[str]) -> TaskCurves:
+def task_curves(
+    view: ExperimentView, name: str, present: Sequence[Column]
+) -> TaskCurves:
     """Gather the curves of every run on one task."""
     cards = [card for card in view.cards if score_name(card) == name]
     facts = view.facts(cards[0])
     traced = [(card, view.trace(card)) for card in cards]
     curves = [
-        _curve(card, trace, facts, agents.index(who(card))).model_copy(
+        _curve(card, trace, facts, place_of(card, present)).model_copy(
             update=_held_out(view, card)
         )
         for card, trace in traced
@@ -55,12 +64,15 @@ def task_curves(view: ExperimentView, name: str, agents: Sequence[str]) -> TaskC
     bar = _finite(facts.success_bar)
     return TaskCurves(
         name=harmless(name),
+        task=harmless(cards[0].task),
+        unit=harmless(facts.unit),
         axis=harmless(f"{facts.metric} ({facts.unit})" if facts.unit else facts.metric),
         direction=facts.direction,
         starter=starter,
         bar=bar,
         span=_span(curves, [line for line in (starter, bar) if line is not None]),
         curves=tuple(curves),
+        medians=tuple(_medians(curves)),
     )
 
 
@@ -76,24 +88,32 @@ def best_so_far(values: Sequence[float], direction: Direction) -> list[float]:
 def _curve(card: Scorecard, trace: Trace, facts: TaskFacts, agent: int) -> Curve:
     measured = _measured(trace)
     values = [value for _, value in measured]
-    whose = f"{who(card)}, seed {card.seed}"
     return Curve(
         agent=agent,
         steps=tuple(step for step, _ in measured),
-        values=tuple(values),
-        best=tuple(best_so_far(values, facts.direction)),
-        texts=tuple(
-            harmless(f"{whose}\nstep {step}: {with_unit(value, facts.unit)}")
-            for step, value in measured
-        ),
+        values=tuple(map(_rounded, values)),
+        best=tuple(map(_rounded, best_so_far(values, facts.direction))),
+        seed=card.seed,
+        shown=tuple(map(number, values)),
     )
+
+
+def _medians(curves: Sequence[Curve]) -> Iterable[Median]:
+    for agent in dict.fromkeys(curve.agent for curve in curves):
+        own = [curve for curve in curves if curve.agent == agent]
+        measured = [list(zip(c.steps, c.best, strict=True)) for c in own]
+        judged = [list(zip(c.held_out_steps, c.held_out, strict=True)) for c in own]
+        for lines, held_out in ((measured, False), (judged, True)):
+            line = median_line(agent, lines, held_out=held_out)
+            if line:
+                yield line
 
 
 def _held_out(view: ExperimentView, card: Scorecard) -> dict[str, tuple[float, ...]]:
     scored = view.step_scores.get(card.run, ())
     return {
         "held_out_steps": tuple(step for step, _ in scored),
-        "held_out": tuple(score for _, score in scored),
+        "held_out": tuple(_rounded(score) for _, score in scored),
     }
 
 
@@ -116,6 +136,11 @@ def _span(curves: Sequence[Curve], lines: Sequence[float]) -> tuple[float, float
     low, high = min([low, *near]), max([high, *near])
     margin = 0.08 * ((high - low) or abs(high) or 1.0)
     return low - margin, high + margin
+
+
+def _rounded(value: float) -> float:
+    """Keep what can be seen: a chart is at most some thousand points high."""
+    return float(f"{value:.6g}")
 
 
 def _finite(value: float | None) -> float | None:

@@ -44,6 +44,32 @@ def share(fraction: float) -> str:
     return f"{100 * fraction:.0f} %"
 
 
+def tenths(fraction: float) -> str:
+    """Write a proportion in percent to the tenth, as the paper's tables do."""
+    return f"{100 * fraction:.1f}"
+
+
+def shade(fraction: float) -> int:
+    """Return which of ten shades shows a proportion; 0 is none at all."""
+    return min(10, max(0, math.ceil(10 * fraction)))
+
+
+def gain_shade(gain: float) -> str:
+    """Return the shade of an improvement: its sign, and more for more up to double."""
+    if not math.isfinite(gain) or round(gain, 3) == 0:
+        return "even"
+    level = shade(math.sqrt(min(abs(gain), 1.0)))
+    return f"up{level}" if gain > 0 else f"down{level}"
+
+
+def compact(count: float) -> str:
+    """Write a large count with the unit that keeps it short."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if count >= size:
+            return f"{number(count / size, digits=3)} {unit}"
+    return f"{count:.0f}"
+
+
 def duration(seconds: float) -> str:
     """Write a time with the two units that matter."""
     whole = round(seconds)

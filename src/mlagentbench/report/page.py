@@ -1,9 +1,6 @@
 """One experiment as one HTML page that needs no network and trusts no text."""
 
-import base64
-import hashlib
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -15,33 +12,35 @@ from mlagentbench.core.scorecard import SandboxUsed
 from mlagentbench.core.task import SUCCESS_BAR
 from mlagentbench.report import numbers
 from mlagentbench.report.charts import charts
+from mlagentbench.report.editions import editions
+from mlagentbench.report.filters import choices
+from mlagentbench.report.headline import headlines
+from mlagentbench.report.own_files import script_hashes, scripts, style
 from mlagentbench.report.plain import embedded, harmless
-from mlagentbench.report.rows import run_rows, unjudged_rows
-from mlagentbench.report.tally import endings, standings, tally
+from mlagentbench.report.run_sections import run_sections
+from mlagentbench.report.tally import tally
 from mlagentbench.report.view import ExperimentView, TaskFacts
-
-_SCRIPTS = ("assets/plotly-basic.min.js", "templates/charts.js", "templates/page.js")
 
 
 def render(experiment: ExperimentView) -> str:
     """Write an experiment as one page of HTML."""
-    scripts = [_own_file(name) for name in _SCRIPTS]
+    parts = editions(experiment.cards)
     return (
         _templates()
         .get_template("page.html.j2")
         .render(
             view=experiment,
-            rows=run_rows(experiment),
-            unjudged=unjudged_rows(experiment),
+            **run_sections(experiment),
             total=tally(experiment.cards),
-            standings=standings(experiment.cards),
-            endings=endings(experiment.cards),
+            headlines=headlines([part.table for part in parts]),
+            parts=parts,
+            choices=choices(experiment.cards),
             tasks=_task_facts(experiment),
             sandboxes=_sandboxes(experiment),
-            charts=charts(experiment),
-            style=_own_file("templates/style.css"),
-            scripts=scripts,
-            script_hashes=[_content_hash(script) for script in scripts],
+            charts=charts(experiment, parts),
+            style=style(),
+            scripts=scripts(),
+            script_hashes=script_hashes(),
         )
     )
 
@@ -73,6 +72,10 @@ def _templates() -> Environment:
         number=numbers.number,
         percent=numbers.percent,
         share=numbers.share,
+        tenths=numbers.tenths,
+        shade=numbers.shade,
+        gain_shade=numbers.gain_shade,
+        compact=numbers.compact,
         duration=numbers.duration,
         dollars=numbers.dollars,
         embedded=embedded,
@@ -84,17 +87,6 @@ def _templates() -> Environment:
 
 def _harmless_output(value: object) -> object:
     return value if isinstance(value, Markup) else harmless(str(value))
-
-
-@cache
-def _own_file(name: str) -> Markup:
-    text = files("mlagentbench.report").joinpath(name).read_text(encoding="utf-8")
-    return Markup(text)
-
-
-def _content_hash(script: str) -> str:
-    digest = hashlib.sha256(script.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _task_facts(view: ExperimentView) -> list[TaskFacts]:

@@ -1,18 +1,17 @@
-"""A run as the page writes it: a record of short, ready text."""
+"""A run as the page writes it: a line of the table, and its fold."""
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.trace import Trace
-from mlagentbench.report.numbers import dollars, duration, number, percent, with_unit
-from mlagentbench.report.plain import shortened
-from mlagentbench.report.steps import Fact, StepRow, step_rows
+from mlagentbench.report.budgeting import Allowance, allowance, fitted
+from mlagentbench.report.folds import Fold, bare_fold, fold
+from mlagentbench.report.numbers import duration, number, percent, with_unit
 from mlagentbench.report.tally import improvement
-from mlagentbench.report.text import verdict
-from mlagentbench.report.view import ExperimentView, TaskFacts, score_name
+from mlagentbench.report.view import ExperimentView, score_name
 
 
 class RunRow(Record):
-    """One run: a line of the table and the fold of its steps."""
+    """One run that was judged."""
 
     anchor: str
     """Names the fold within the page; never made of the run's own text."""
@@ -25,98 +24,70 @@ class RunRow(Record):
     gain: float | None
     """The improvement to sort by."""
     time: str
-    verdict: str
     why: str
     """Why there is no score, or why it ended so; empty where nothing is to say."""
-    facts: tuple[Fact, ...]
-    steps: tuple[StepRow, ...]
+    fold: Fold
 
 
 class UnjudgedRow(Record):
-    """A run that left steps but no scorecard."""
+    """A run without a scorecard: it left steps, or was asked for and left nothing."""
 
     anchor: str
     run: str
-    steps: tuple[StepRow, ...]
+    id: RunId | None
+    """None where nobody knows who acted."""
+    fold: Fold
 
 
 def run_rows(view: ExperimentView) -> list[RunRow]:
     """Write every judged run of an experiment."""
+    allowed = _allowed(view)
     return [
-        _run_row(f"run-{place}", card, view.facts(card), view.trace(card))
+        _run_row(f"run-{place}", view, card, allowed)
         for place, card in enumerate(view.cards, start=1)
     ]
 
 
 def unjudged_rows(view: ExperimentView) -> list[UnjudgedRow]:
     """Write every run of an experiment that nobody judged."""
+    asked = {str(run): run for run in view.asked}
+    traces = {trace.run: trace for trace in view.unjudged}
+    judged = {card.run for card in view.cards}
+    names = dict.fromkeys((*traces, *(run for run in asked if run not in judged)))
+    allowed = _allowed(view)
     return [
-        UnjudgedRow(anchor=f"unjudged-{place}", run=trace.run, steps=step_rows(trace))
-        for place, trace in enumerate(view.unjudged, start=1)
+        UnjudgedRow(
+            anchor=f"unjudged-{place}",
+            run=run,
+            id=asked.get(run),
+            fold=bare_fold(traces.get(run) or Trace(run=run), allowed),
+        )
+        for place, run in enumerate(names, start=1)
     ]
 
 
+def _allowed(view: ExperimentView) -> Allowance:
+    return allowance(len(view.cards) + len(view.unjudged))
+
+
 def _run_row(
-    anchor: str, card: Scorecard, facts: TaskFacts, trace: Trace | None
+    anchor: str, view: ExperimentView, card: Scorecard, allowed: Allowance
 ) -> RunRow:
     return RunRow(
         anchor=anchor,
         card=card,
         name=score_name(card),
         ending=card.ending.replace("_", " "),
-        score=with_unit(card.score, facts.unit),
+        score=with_unit(card.score, view.facts(card).unit),
         starter=number(card.starter.mean) if card.starter else "not measured",
         improvement=percent(card.improvement),
         gain=improvement(card),
         time=duration(card.seconds.total),
-        verdict=verdict(card),
-        why=_why(card),
-        facts=tuple(_run_facts(card, facts)),
-        steps=step_rows(trace, facts.unit) if trace else (),
+        why=_why(card, allowed),
+        fold=fold(view, card, allowed),
     )
 
 
-def _why(card: Scorecard) -> str:
+def _why(card: Scorecard, allowed: Allowance) -> str:
     reasons = filter(None, (card.submission_error, card.reason))
-    return shortened("; ".join(reasons), lines=4, characters=500)
-
-
-def _run_facts(card: Scorecard, facts: TaskFacts) -> list[Fact]:
-    lines = {
-        "Belongs to": score_name(card),
-        "Metric": f"{card.metric}, {card.direction} is better",
-        "Score": with_unit(card.score, facts.unit),
-        "Score interval": " to ".join(map(number, card.score_ci or ())),
-        "Success bar": with_unit(facts.success_bar, facts.unit),
-        "Reference": with_unit(facts.reference, facts.unit),
-        "Gap closed": percent(card.gap_closed),
-        "Best step": _best_step(card, facts),
-        "Actions": _counted(card.actions),
-        "Failures": _counted(card.errors),
-        "Time": _time(card),
-        "Cost": dollars(card.cost_usd) if card.cost_usd else "",
-        "Attempt": str(card.attempt) if card.attempt > 1 else "",
-        "Sandbox": f"{card.sandbox.provider}, {card.sandbox.limits}",
-    }
-    return [
-        Fact(label=label, text=text)
-        for label, text in lines.items()
-        if text not in ("", "none")
-    ]
-
-
-def _best_step(card: Scorecard, facts: TaskFacts) -> str:
-    best = card.best_step
-    return f"{with_unit(best.score, facts.unit)} at step {best.step}" if best else ""
-
-
-def _time(card: Scorecard) -> str:
-    spent = card.seconds
-    parts = {"model": spent.model, "execute": spent.execute, "harness": spent.harness}
-    split = ", ".join(f"{name} {duration(time)}" for name, time in parts.items())
-    return f"{duration(spent.total)} ({split})"
-
-
-def _counted(counts: dict[str, int]) -> str:
-    listed = (f"{name} {count}" for name, count in counts.items())
-    return shortened(", ".join(listed), lines=1, characters=400)
+    return fitted("; ".join(reasons), allowed.fact, lines=4)

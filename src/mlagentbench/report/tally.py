@@ -1,4 +1,4 @@
-"""Counting runs: who succeeded how often, how sure that is, and how runs ended."""
+"""Counting runs: who acted, what a run gained, and how runs ended."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from mlagentbench.core.ending import Ending
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.report.view import score_name
-
-_Z95 = 1.959963984540054
+from mlagentbench.evaluation.statistics.estimate import Estimate
+from mlagentbench.evaluation.statistics.rates import wilson
 
 
 class Tally(Record):
@@ -16,23 +15,19 @@ class Tally(Record):
 
     runs: int
     successes: int
-    interval: tuple[float, float]
-    """95 % Wilson interval of the success rate."""
+    rate: Estimate
+    """The success rate with its Wilson interval."""
     valid: int
     """Runs with a submission that could be scored."""
+    significant: int
+    """Successes beyond the starter's noise."""
+    apart: int
+    """Runs that do not count: broken, interrupted, or the provider's fault."""
     improvement_all: float | None
     """Mean over all counted runs, one without a valid submission counting as zero;
-    None where nothing counts, a starter is not measured or versions are mixed."""
+    None where nothing counts or a starter is not measured."""
     improvement_valid: float | None
     """Mean over the valid ones only, as in the paper."""
-
-
-class Standing(Record):
-    """How one agent with one model did in one edition."""
-
-    who: str
-    edition: str
-    tally: Tally
 
 
 class EndingCount(Record):
@@ -42,30 +37,22 @@ class EndingCount(Record):
     runs: int
 
 
-def wilson(successes: int, runs: int) -> tuple[float, float]:
-    """Bound a success rate with 95 % confidence (Wilson's score interval)."""
-    if runs == 0:
-        return 0.0, 1.0
-    rate, z2 = successes / runs, _Z95**2
-    centre = (rate + z2 / (2 * runs)) / (1 + z2 / runs)
-    spread = rate * (1 - rate) / runs + z2 / (4 * runs**2)
-    half = _Z95 * math.sqrt(spread) / (1 + z2 / runs)
-    return max(0.0, centre - half), min(1.0, centre + half)
-
-
 def tally(cards: Iterable[Scorecard]) -> Tally:
     """Count the runs that count."""
-    counted = [card for card in cards if card.ending.counts]
+    given = list(cards)
+    counted = [card for card in given if card.ending.counts]
     successes = sum(card.success for card in counted)
     gains = [gain for card in counted if (gain := improvement(card)) is not None]
-    comparable = all(card.starter for card in counted) and not _mixed(counted)
+    measured = all(map(has_yardstick, counted))
     return Tally(
         runs=len(counted),
         successes=successes,
-        interval=wilson(successes, len(counted)),
+        rate=wilson(successes, len(counted)),
         valid=sum(card.score is not None for card in counted),
-        improvement_all=_mean(gains, over=len(counted)) if comparable else None,
-        improvement_valid=_mean(gains, over=len(gains)) if comparable else None,
+        significant=sum(card.significant for card in counted),
+        apart=len(given) - len(counted),
+        improvement_all=_mean(gains, over=len(counted)) if measured else None,
+        improvement_valid=_mean(gains, over=len(gains)) if measured else None,
     )
 
 
@@ -75,20 +62,14 @@ def improvement(card: Scorecard) -> float | None:
     return gain if gain is not None and math.isfinite(gain) else None
 
 
+def has_yardstick(card: Scorecard) -> bool:
+    """Tell whether there is a starter that improvement can be counted from."""
+    return card.starter is not None and card.starter.mean != 0
+
+
 def who(card: Scorecard) -> str:
     """Name who acted: the agent, and its model where it has one."""
     return card.agent if card.model in ("", "none") else f"{card.agent} / {card.model}"
-
-
-def standings(cards: Sequence[Scorecard]) -> list[Standing]:
-    """Tally each agent with each model, editions apart, in order of appearance."""
-    groups: dict[tuple[str, str], list[Scorecard]] = {}
-    for card in cards:
-        groups.setdefault((who(card), card.edition), []).append(card)
-    return [
-        Standing(who=name, edition=edition, tally=tally(group))
-        for (name, edition), group in groups.items()
-    ]
 
 
 def endings(cards: Sequence[Scorecard]) -> list[EndingCount]:
@@ -99,10 +80,6 @@ def endings(cards: Sequence[Scorecard]) -> list[EndingCount]:
         for ending in Ending
         if ending in found
     ]
-
-
-def _mixed(cards: Sequence[Scorecard]) -> bool:
-    return len({score_name(card) for card in cards}) > len({c.task for c in cards})
 
 
 def _mean(values: Sequence[float], *, over: int) -> float | None:

@@ -4,9 +4,10 @@ from pydantic import Field
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.score import success_bar
-from mlagentbench.core.scorecard import Scorecard, Starter
-from mlagentbench.core.task import DataKind, Direction, Task
+from mlagentbench.core.scorecard import RunId, Scorecard, Starter
+from mlagentbench.core.task import Budget, DataKind, Direction, Task
 from mlagentbench.core.trace import Trace
+from mlagentbench.report.diffs import CodeChanges
 
 
 class TaskFacts(Record):
@@ -34,6 +35,13 @@ class TaskFacts(Record):
         return success_bar(self.starter.mean, self.direction)
 
 
+class LeftOut(Record):
+    """A run that was found but is not shown, because another stands for it."""
+
+    run: str
+    why: str
+
+
 class ExperimentView(Record):
     """Everything one page shows."""
 
@@ -48,6 +56,15 @@ class ExperimentView(Record):
     """Versions of what ran and judged."""
     notes: tuple[str, ...] = ()
     """Warnings, shown before any number."""
+    asked: tuple[RunId, ...] = ()
+    """Every run that was asked for, as far as that can be read."""
+    left_out: tuple[LeftOut, ...] = ()
+    code: dict[str, CodeChanges] = Field(default_factory=dict)
+    """By run: what it made of the starter's files."""
+    budgets: dict[str, tuple[Budget, ...]] = Field(default_factory=dict)
+    """By what a score belongs to: every budget that runs of it had."""
+    viewers: dict[str, str] = Field(default_factory=dict)
+    """By run: where a bundled viewer beside the page shows its log."""
 
     def facts(self, card: Scorecard) -> TaskFacts:
         """Find a card's task; what the card itself knows serves where it is gone."""

@@ -73,7 +73,7 @@ def _stage(
         return await conductor.ask_inside(prompt, role=role, config=config)
 
     behind = Past(past)
-    asker = Asker(str(run), behind, trace)
+    asker = Asker(str(run), behind, trace, order.models.prices)
     keeper = WorkspaceKeeper(order.task, order.experiment.snapshots, sandbox, past)
     recorder = Recorder(
         str(run),

@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from inspect_ai.util import LimitExceededError
 from mlagentbench.core.errors import ProviderError
 from mlagentbench.core.trace import Called, ModelCall
 from mlagentbench.environment.room import Told
+from mlagentbench.evaluation.pricing import Price, call_cost
 from mlagentbench.run.over import over_by
 from mlagentbench.run.replay import Past
 from mlagentbench.run.storable import recordable
@@ -57,10 +58,13 @@ class Question:
 class Asker:
     """One run's way to its models."""
 
-    def __init__(self, run: str, past: Past, trace: TraceWriter) -> None:
+    def __init__(
+        self, run: str, past: Past, trace: TraceWriter, prices: Mapping[str, Price]
+    ) -> None:
         self._run = run
         self._past = past
         self._trace = trace
+        self._prices = prices
         self.seconds = 0.0
         """Model work since the last step."""
         self.calls: list[ModelCall] = []
@@ -103,24 +107,31 @@ class Asker:
         return output
 
     async def _live(self, question: Question) -> ModelCall:
-        model = _model(question.role)
-        clock = time.monotonic()
-        try:
-            output = await _generated(model, question)
-        except LimitExceededError as limit:
-            raise over_by(limit) from limit
-        except Exception as error:
-            raise ProviderError(f"{model}: {type(error).__name__}: {error}") from error
-        # A provider's own figure leaves out its queues and Inspect's retries.
-        output.time = output.time or time.monotonic() - clock
-        return ModelCall(
-            role=question.role,
-            model=str(model),
-            request_sha=question.sha,
-            reply=recordable(output),
-            usage=_usage(output.usage),
-            cost=output.usage.total_cost if output.usage else None,
-        )
+        return await answered(_model(question.role), question, self._prices)
+
+
+async def answered(
+    model: Model, question: Question, prices: Mapping[str, Price] | None = None
+) -> ModelCall:
+    """Ask a model for real; whatever fails on the way is its provider's failure."""
+    clock = time.monotonic()
+    try:
+        output = await _generated(model, question)
+    except LimitExceededError as limit:
+        raise over_by(limit) from limit
+    except Exception as error:
+        raise ProviderError(f"{model}: {type(error).__name__}: {error}") from error
+    # A provider's own figure leaves out its queues and Inspect's retries.
+    output.time = output.time or time.monotonic() - clock
+    call = ModelCall(
+        role=question.role,
+        model=str(model),
+        request_sha=question.sha,
+        reply=recordable(output),
+        usage=_usage(output.usage),
+        cost=output.usage.total_cost if output.usage else None,
+    )
+    return call.model_copy(update={"cost": call_cost(call, prices or {})})
 
 
 async def _generated(model: Model, question: Question) -> ModelOutput:
@@ -166,10 +177,16 @@ def _model(role: str) -> Model:
 
 
 def _usage(usage: ModelUsage | None) -> dict[str, int]:
+    """Count tokens by kind; none is counted twice, but what was thought is output."""
     if usage is None:
         return {}
-    return {
+    told = {
         "input": usage.input_tokens,
         "output": usage.output_tokens,
         "cached": usage.input_tokens_cache_read or 0,
     }
+    seldom = {
+        "cached_write": usage.input_tokens_cache_write,
+        "reasoning": usage.reasoning_tokens,
+    }
+    return told | {kind: count for kind, count in seldom.items() if count}

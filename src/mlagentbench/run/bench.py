@@ -10,11 +10,11 @@ from mlagentbench.core.errors import TaskError
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.task import Baseline, Measured, Task
 from mlagentbench.run.closing import now
-from mlagentbench.run.experiment import last_attempts
 from mlagentbench.run.judge import judge
 from mlagentbench.run.order import Audience
 from mlagentbench.run.pipeline import run
 from mlagentbench.run.plan import Plan
+from mlagentbench.run.scorecards import last_attempts
 from mlagentbench.run.scratch import scratch_folder
 from mlagentbench.run.submission import judge_saved
 from mlagentbench.tasks.check.bench import Attempt

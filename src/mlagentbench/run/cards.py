@@ -1,9 +1,10 @@
 """Scorecards of runs that could not write their own."""
 
 from mlagentbench.core.ending import Ending
-from mlagentbench.core.scorecard import RunId
+from mlagentbench.core.scorecard import RunId, Scorecard
+from mlagentbench.core.task import Task
 from mlagentbench.core.trace import Trace
-from mlagentbench.evaluation.judgement import Verdict, evaluate
+from mlagentbench.evaluation.judgement import Circumstances, Verdict, evaluate
 from mlagentbench.run.closing import circumstances, ended
 from mlagentbench.run.damage import trace_damage
 from mlagentbench.run.order import Order
@@ -19,14 +20,23 @@ def add_missing_card(
     cards, _ = order.experiment.scorecards()
     if any(card.run == str(run) and card.attempt == order.attempt for card in cards):
         return
+    under = circumstances(order.sandbox, order.attempt)
     damage = trace_damage(order.experiment, run, None)
     if damage is not None:
-        ending, reason = Ending.BROKEN, damage
-    trace = _trace(order, run) if damage is None else Trace(run=str(run))
-    end = ended(trace, ending, reason)
-    trace = trace.model_copy(update={"end": end})
-    under = circumstances(order.sandbox, order.attempt)
+        order.experiment.add(unreadable_card(order.task, run, damage, under))
+        return
+    trace = _trace(order, run)
+    trace = trace.model_copy(update={"end": ended(trace, ending, reason)})
     order.experiment.add(evaluate(order.task, run, trace, Verdict(), under))
+
+
+def unreadable_card(
+    task: Task, run: RunId, damage: str, under: Circumstances
+) -> Scorecard:
+    """Say that a run's trace cannot be read any more, and why."""
+    trace = Trace(run=str(run))
+    end = ended(trace, Ending.BROKEN, damage)
+    return evaluate(task, run, trace.model_copy(update={"end": end}), Verdict(), under)
 
 
 def _trace(order: Order, run: RunId) -> Trace:

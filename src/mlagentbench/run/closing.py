@@ -1,5 +1,6 @@
 """From a finished trace to a scorecard: collect, judge, record."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 
@@ -10,7 +11,9 @@ from mlagentbench.core.errors import BenchError
 from mlagentbench.core.scorecard import Harness, RunId, SandboxUsed, Scorecard
 from mlagentbench.core.task import Task
 from mlagentbench.core.trace import End, Spent, Trace
+from mlagentbench.evaluation.budgets import StepVerdict
 from mlagentbench.evaluation.judgement import Circumstances, Verdict, evaluate
+from mlagentbench.evaluation.pricing import Price
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.submission import judge_saved, save_submission
 from mlagentbench.run.tracefile import read_trace
@@ -30,13 +33,15 @@ async def score_run(
     run: RunId,
     experiment: Experiment,
     under: Circumstances,
+    steps: tuple[StepVerdict, ...] = (),
 ) -> Scorecard:
-    """Judge a run from what was saved of it."""
+    """Judge a run from what was saved of it; `steps` is what each step left."""
     trace = read_trace(experiment.trace(run), str(run))
     if trace.end is None or not trace.end.ending.counts:
-        return evaluate(task, run, trace, Verdict(), under)
+        return evaluate(task, run, trace, Verdict(steps=steps), under)
     try:
         verdict = await judge_saved(task, prepared, experiment.submission(run))
+        verdict = verdict.model_copy(update={"steps": steps})
     except BenchError as fault:
         return evaluate(task, run, _broken(trace, str(fault)), Verdict(), under)
     return evaluate(task, run, trace, verdict, under)
@@ -61,11 +66,17 @@ def worked(trace: Trace) -> float:
     return sum(one.model + one.execute + one.harness for one in taken)
 
 
-def circumstances(sandbox: SandboxUsed, attempt: int = 1) -> Circumstances:
+def circumstances(
+    sandbox: SandboxUsed, attempt: int = 1, prices: Mapping[str, Price] | None = None
+) -> Circumstances:
     """Say which code judged, and when."""
     harness = Harness(version=version("mlagentbench"), inspect_ai=version("inspect_ai"))
     return Circumstances(
-        sandbox=sandbox, harness=harness, created=now(), attempt=attempt
+        sandbox=sandbox,
+        harness=harness,
+        created=now(),
+        attempt=attempt,
+        prices=dict(prices or {}),
     )
 
 

@@ -3,7 +3,8 @@
 from mlagentbench.core.errors import RecordError
 from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.environment.snapshots.store import SnapshotStore
-from mlagentbench.run.experiment import Experiment, last_attempts
+from mlagentbench.run.experiment import Experiment
+from mlagentbench.run.scorecards import last_attempts
 from mlagentbench.run.tracefile import read_trace
 
 _FORK = "earlier steps are whole: mlab resume EXP:RUN --from-step K --as NEW"

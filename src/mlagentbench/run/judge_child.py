@@ -4,9 +4,12 @@ import json
 import math
 import resource
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from mlagentbench.core.errors import SubmissionError
+from mlagentbench.core.task import Grade
+from mlagentbench.run.judge_case import Case
 from mlagentbench.run.lifeline import die_with
 from mlagentbench.tasks.catalogue import load_task
 from mlagentbench.tasks.loader import load_grade
@@ -14,18 +17,30 @@ from mlagentbench.tasks.loader import load_grade
 
 def main(arguments: list[str]) -> None:
     """Grade as told by the parent."""
-    folder, edition, answers, truth, memory_mb, parent = arguments
-    die_with(int(parent))
-    cap = int(memory_mb) * 2**20
+    told, parent = arguments
+    case = Case.model_validate_json(told)
+    hear(case, lambda: grader_of(case.folder, case.edition), parent=int(parent))
+
+
+def grader_of(folder: Path, edition: str) -> Grade:
+    """Import a task's grader."""
+    return load_grade(load_task(folder, edition=edition))
+
+
+def hear(case: Case, grader: Callable[[], Grade], *, parent: int) -> None:
+    """Grade within caps, and print what came of it; dies with `parent`."""
+    die_with(parent)
+    cap = case.memory_mb * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (cap, cap))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    said = _grade(Path(folder), edition, Path(answers), Path(truth))
+    said = _grade(case, grader)
     sys.stdout.write(json.dumps(said) + "\n")
+    sys.stdout.flush()
 
 
-def _grade(folder: Path, edition: str, answers: Path, truth: Path) -> dict[str, object]:
+def _grade(case: Case, grader: Callable[[], Grade]) -> dict[str, object]:
     try:
-        return _finite(load_grade(load_task(folder, edition=edition))(answers, truth))
+        return _finite(grader()(case.answers, case.truth))
     except SubmissionError as error:
         return {"submission_error": str(error)}
     except MemoryError:

@@ -14,6 +14,8 @@ from mlagentbench.core.task import Task
 from mlagentbench.core.trace import Step
 from mlagentbench.environment.sandbox.box import Furnishing, Mount
 from mlagentbench.environment.sandbox.provider import BwrapConfig
+from mlagentbench.evaluation.pricing import Price
+from mlagentbench.run.asked import Asked
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.plan import Patience, model_label
 from mlagentbench.tasks.prepare import Prepared
@@ -56,11 +58,23 @@ class Models(Record):
     args: dict[str, Any] = Field(default_factory=dict)
     """The provider's own settings."""
     patience: Patience = Patience()
+    prices: dict[str, Price] = Field(default_factory=dict)
 
     @property
     def label(self) -> str:
         """The main model with those of other roles."""
         return model_label(self.main, self.roles)
+
+
+def models_of(asked: Asked) -> Models:
+    """Return the models that an experiment was asked to use."""
+    return Models(
+        main=asked.model,
+        roles=asked.roles,
+        args=asked.model_args,
+        patience=asked.patience,
+        prices=asked.prices,
+    )
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from mlagentbench.run.cards import add_missing_card
 from mlagentbench.run.engine import Interrupted, Work, evaluate_orders
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.folder import experiment_folder
+from mlagentbench.run.opinions.hearing import hear_judge
 from mlagentbench.run.order import Audience, Nobody, Order
 from mlagentbench.run.places import default_cache
 from mlagentbench.run.plan import Plan
@@ -49,6 +50,7 @@ def run(
         work = [(order, plan.seeds) for order in orders]
         if _carry_out(work, plan.parallel):
             _carry_out(_broken_once(work), plan.parallel)
+            _hear(experiment, workshop)
     return experiment
 
 
@@ -71,8 +73,15 @@ def resume(
         workshop = _workshop(cache, progress, audience)
         work = work_left(same_orders(experiment, workshop), unfinished)
         experiment.replace(cards_that_stay(experiment, unfinished))
-        _carry_out(work, _parallel(experiment))
+        if _carry_out(work, _parallel(experiment)):
+            _hear(experiment, workshop)
     return [run for run in experiment.runs() if str(run) in unfinished]
+
+
+def _hear(experiment: Experiment, workshop: Workshop) -> None:
+    judge = experiment.asked.judge
+    if judge is not None:
+        hear_judge(experiment, judge, workshop.progress)
 
 
 def _workshop(

@@ -7,6 +7,7 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Budget
+from mlagentbench.evaluation.pricing import Price
 
 NO_MODEL = "none"
 
@@ -33,6 +34,14 @@ class Patience(Record):
     """Seconds for one request, from sending it to the end of its reply."""
 
 
+class Judge(Record):
+    """A model that says what it thinks of each run, once the run is judged."""
+
+    model: str
+    votes: PositiveInt = 3
+    """How often it is asked about each run."""
+
+
 class Plan(Record):
     """One agent on some tasks with some seeds."""
 
@@ -45,6 +54,10 @@ class Plan(Record):
     model_args: dict[str, Any] = Field(default_factory=dict)
     """The provider's own settings, by Inspect's names."""
     patience: Patience = Patience()
+    judge: Judge | None = None
+    """It does none of the work, so it is no part of the model's name."""
+    prices: dict[str, Price] = Field(default_factory=dict)
+    """Of models, by name, where Inspect knows none or others."""
     settings: dict[str, str] = Field(default_factory=dict)
     """The agent's own settings."""
     edition: str = "mini"

@@ -11,12 +11,14 @@ from mlagentbench.core.progress import Progress
 from mlagentbench.core.scorecard import SandboxUsed
 from mlagentbench.core.task import Task
 from mlagentbench.environment.sandbox.probe import require_isolation
+from mlagentbench.run.asked import Asked, TaskAsked
 from mlagentbench.run.closing import now
-from mlagentbench.run.experiment import Asked, Experiment, TaskAsked
+from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.models.choice import check_local, make_local_ready, spelled_out
-from mlagentbench.run.order import Audience, Models, Order
+from mlagentbench.run.order import Audience, Order, models_of
 from mlagentbench.run.places import rooms
-from mlagentbench.run.plan import NO_MODEL, Plan
+from mlagentbench.run.plan import NO_MODEL, Judge, Plan
+from mlagentbench.run.prices import refuse_unpriced
 from mlagentbench.run.readiness import Ready, make_ready
 from mlagentbench.run.rehearsal import try_settings
 from mlagentbench.run.speech import speech_of
@@ -59,15 +61,14 @@ def check(plan: Plan, workshop: Workshop) -> Checked:
     entry = find_agent(plan.agent)
     refuse_without_model(entry, model=plan.model != NO_MODEL)
     agent = load_agent(entry)
-    check_local([plan.model, *plan.roles.values()])
+    check_local(_models(plan))
+    refuse_unpriced(plan)
     tasks = [_with_budget(plan, name) for name in plan.tasks]
     if entry.is_ours:
         try_settings(agent, tasks[0], plan.settings, speech_of(plan.model))
     limits = str(require_isolation().limits)
     ready = [make_ready(task, workshop.cache, workshop.progress) for task in tasks]
-    make_local_ready(
-        [plan.model, *plan.roles.values()], workshop.cache, workshop.progress
-    )
+    make_local_ready(_models(plan), workshop.cache, workshop.progress)
     return Checked(_asked(plan, ready, limits), ready)
 
 
@@ -81,13 +82,11 @@ def same_orders(experiment: Experiment, workshop: Workshop) -> list[Order]:
     """Return the orders of an experiment that was begun before."""
     asked = experiment.asked
     load_agent(find_agent(asked.agent))
-    check_local([asked.model, *asked.roles.values()])
+    check_local(_models(asked))
     tasks = [_unchanged(one) for one in asked.tasks]
     require_isolation()
     ready = [make_ready(task, workshop.cache, workshop.progress) for task in tasks]
-    make_local_ready(
-        [asked.model, *asked.roles.values()], workshop.cache, workshop.progress
-    )
+    make_local_ready(_models(asked), workshop.cache, workshop.progress)
     return _orders(asked, ready, experiment, workshop)
 
 
@@ -123,12 +122,7 @@ def _orders(
             problem=problem(one.task),
             agent=agent,
             agent_label=asked.agent_label,
-            models=Models(
-                main=asked.model,
-                roles=asked.roles,
-                args=asked.model_args,
-                patience=asked.patience,
-            ),
+            models=models_of(asked),
             settings=asked.settings,
             experiment=experiment,
             rooms=rooms(workshop.cache),
@@ -141,8 +135,21 @@ def _orders(
 
 
 def _spelled_out(plan: Plan) -> Plan:
-    roles = {role: spelled_out(model) for role, model in plan.roles.items()}
-    return plan.model_copy(update={"model": spelled_out(plan.model), "roles": roles})
+    whole = {
+        "model": spelled_out(plan.model),
+        "roles": {role: spelled_out(model) for role, model in plan.roles.items()},
+        "judge": plan.judge and _with_whole_name(plan.judge),
+    }
+    return plan.model_copy(update=whole)
+
+
+def _with_whole_name(judge: Judge) -> Judge:
+    return judge.model_copy(update={"model": spelled_out(judge.model)})
+
+
+def _models(given: Plan | Asked) -> list[str]:
+    judge = [given.judge.model] if given.judge else []
+    return [given.model, *given.roles.values(), *judge]
 
 
 def _with_budget(plan: Plan, name: str) -> Task:
@@ -159,6 +166,8 @@ def _asked(plan: Plan, ready: list[Ready], limits: str) -> Asked:
         roles=plan.roles,
         model_args=plan.model_args,
         patience=plan.patience,
+        judge=plan.judge,
+        prices=plan.prices,
         seeds=plan.seeds,
         parallel=plan.parallel,
         sandbox="bwrap",

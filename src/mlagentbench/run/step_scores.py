@@ -1,25 +1,30 @@
 """What every step's submission would have scored, judged from the snapshots.
 
-Scores are kept in `steps.jsonl`, a line for each step that changed the submission, so
-that going on after an interruption judges only what is left.
+Scores are kept in `steps.jsonl`, a line for the first step and for each that changed
+the submission, so that going on after an interruption judges only what is left.
 """
 
 import asyncio
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from mlagentbench.core.errors import BenchError
 from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import BestStep, RunId
-from mlagentbench.core.task import Direction, Task
+from mlagentbench.core.scorecard import RunId
+from mlagentbench.core.task import Task
 from mlagentbench.environment.snapshots.store import SnapshotStore
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.submission import judge_saved
 from mlagentbench.run.tracefile import read_trace
 from mlagentbench.tasks.prepare import Prepared
+
+_NOTHING = ""
+"""What a submission is called of which a file is missing."""
 
 
 class StepScore(Record):
@@ -33,29 +38,41 @@ class StepScore(Record):
     submission_error: str | None = None
 
 
+@dataclass(frozen=True)
+class Docket:
+    """One run, with everything that is needed to judge it."""
+
+    experiment: Experiment
+    run: RunId
+    task: Task
+    prepared: Prepared
+
+
 async def score_steps(
-    experiment: Experiment,
-    run: RunId,
-    task: Task,
-    prepared: Prepared,
+    docket: Docket,
+    before: Sequence[StepScore],
     *,
     parallel: int,
+    keep: Callable[[StepScore], None],
     tell: Callable[[], None],
 ) -> None:
-    """Judge what every step left, each distinct submission once."""
-    steps = _submissions(experiment, run, task)
-    known = {one.submission: one for one in read_step_scores(experiment, run)}
-    noted = {one.step for one in read_step_scores(experiment, run)}
+    """Judge what every step left, each distinct submission once.
+
+    What was judged `before` is not judged again; what is new is handed to `keep`.
+    """
+    steps = _submissions(docket)
+    known = {one.submission: one for one in before} | {_NOTHING: _missing(docket.run)}
+    noted = {one.step for one in before}
     places = asyncio.Semaphore(parallel)
 
     def note(score: StepScore) -> None:
         known[score.submission] = score
         noted.add(score.step)
-        experiment.add_step_score(score.model_dump_json())
+        keep(score)
 
     async def judge_one(step: StepScore, snapshot: str) -> None:
         async with places:
-            score = await _judged(experiment, task, prepared, step, snapshot)
+            score = await _judged(docket, step, snapshot)
         note(score)
         tell()
 
@@ -70,68 +87,63 @@ async def score_steps(
             note(known[step.submission].model_copy(update={"step": step.step}))
 
 
-def count_submissions(experiment: Experiment, run: RunId, task: Task) -> int:
+def count_submissions(docket: Docket) -> int:
     """Return how many distinct submissions a run's snapshots hold."""
-    return len({one.submission for one, _ in _submissions(experiment, run, task)})
+    return len({one.submission for one, _ in _submissions(docket)} - {_NOTHING})
 
 
 def read_step_scores(experiment: Experiment, run: RunId) -> list[StepScore]:
+    """Return what was judged of one run before."""
+    return step_scores_by_run(experiment).get(str(run), [])
+
+
+def step_scores_by_run(experiment: Experiment) -> dict[str, list[StepScore]]:
     """Return what was judged before; a line that is torn is judged again."""
-    found: list[StepScore] = []
+    found: dict[str, list[StepScore]] = {}
     for raw in experiment.step_score_lines():
-        try:
+        with suppress(ValidationError):
             score = StepScore.model_validate_json(raw)
-        except ValidationError:
-            continue
-        if score.run == str(run):
-            found.append(score)
-    return sorted(found, key=lambda one: one.step)
+            found.setdefault(score.run, []).append(score)
+    return {run: sorted(of, key=lambda one: one.step) for run, of in found.items()}
 
 
-def best_step(scores: list[StepScore], direction: Direction) -> BestStep | None:
-    """Return the best of the scored steps, the earliest where several are."""
-    scored = [one for one in scores if one.score is not None]
-    if not scored:
-        return None
-    best = max(scored, key=lambda one: direction.sign * (one.score or 0.0))
-    return BestStep(step=best.step, score=best.score or 0.0)
-
-
-def _submissions(
-    experiment: Experiment, run: RunId, task: Task
-) -> list[tuple[StepScore, str]]:
-    store = SnapshotStore(experiment.snapshots, run=str(run))
-    trace = read_trace(experiment.trace(run), str(run))
+def _submissions(docket: Docket) -> list[tuple[StepScore, str]]:
+    """Return where the submission changed, with the snapshot that holds it."""
+    run, task = str(docket.run), docket.task
+    store = SnapshotStore(docket.experiment.snapshots, run=run)
+    trace = read_trace(docket.experiment.trace(docket.run), run)
     found: list[tuple[StepScore, str]] = []
     last = None
     for step in trace.steps:
-        digest = _digest(store, step.snapshot, task) if step.snapshot else None
-        if digest is not None and step.snapshot is not None and digest != last:
-            score = StepScore(run=str(run), step=step.step, submission=digest)
+        if step.snapshot is None:
+            continue
+        digest = _digest(store, step.snapshot, task)
+        if digest != last:
+            score = StepScore(run=run, step=step.step, submission=digest)
             found.append((score, step.snapshot))
             last = digest
     return found
 
 
-def _digest(store: SnapshotStore, snapshot: str, task: Task) -> str | None:
+def _digest(store: SnapshotStore, snapshot: str, task: Task) -> str:
     entries = {entry.name: entry.sha256 for entry in store.manifest(snapshot).entries}
     digests = [entries.get(name) for name in task.submission]
-    return None if None in digests else "+".join(str(digest) for digest in digests)
+    return _NOTHING if None in digests else "+".join(map(str, digests))
 
 
-async def _judged(
-    experiment: Experiment,
-    task: Task,
-    prepared: Prepared,
-    found: StepScore,
-    snapshot: str,
-) -> StepScore:
-    store = SnapshotStore(experiment.snapshots, run=found.run)
+def _missing(run: RunId) -> StepScore:
+    return StepScore(
+        run=str(run), step=0, submission=_NOTHING, submission_error="it is not there"
+    )
+
+
+async def _judged(docket: Docket, found: StepScore, snapshot: str) -> StepScore:
+    store = SnapshotStore(docket.experiment.snapshots, run=found.run)
     with tempfile.TemporaryDirectory(prefix="mlab-step-") as scratch:
         saved = Path(scratch) / "submission"
-        store.extract(snapshot, task.submission, saved)
+        store.extract(snapshot, docket.task.submission, saved)
         try:
-            verdict = await judge_saved(task, prepared, saved)
+            verdict = await judge_saved(docket.task, docket.prepared, saved)
         except BenchError as fault:
             raise type(fault)(f"{found.run}, step {found.step}: {fault}") from fault
     return found.model_copy(

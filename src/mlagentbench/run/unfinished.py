@@ -5,8 +5,9 @@ from dataclasses import replace
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.run.damage import trace_damage
 from mlagentbench.run.engine import Work
-from mlagentbench.run.experiment import Experiment, last_attempt_of
+from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.order import Order
+from mlagentbench.run.scorecards import last_attempt_of
 
 
 def unfinished_runs(experiment: Experiment) -> set[str]:

@@ -65,7 +65,22 @@ class Opened:
         )
 
     def sort_by(self, label: str) -> None:
-        self.tab.get_by_role("button", name=label, exact=True).click()
+        runs = self.tab.locator("table.runs")
+        runs.get_by_role("button", name=label, exact=True).click()
+
+    def draw_all(self) -> None:
+        """Draw the charts that are far down the page too, as before printing."""
+        for moment in ("beforeprint", "afterprint"):
+            self.tab.evaluate(f"dispatchEvent(new Event('{moment}'))")
+
+    def choose(self, kind: str, *names: str) -> None:
+        """Tick only these in one of the filter's lists."""
+        choice = self.tab.locator(f".choice[data-kind={kind}]")
+        choice.locator("summary").click()
+        choice.get_by_role("button", name="none").click()
+        for name in names:
+            choice.get_by_label(name, exact=True).check()
+        choice.locator("summary").click()
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ class Flags(TypedDict):
     agent: str | None
     model: str | None
     roles: tuple[str, ...]
+    votes: int | None
     model_args: tuple[str, ...]
     max_retries: int
     attempt_timeout: int
@@ -31,6 +32,7 @@ class Flags(TypedDict):
     max_minutes: float | None
     max_tokens: int | None
     max_cost: float | None
+    prices: Path | None
     parallel: int
     sandbox: str
     out: Path
@@ -58,6 +60,8 @@ def command(**flags: Unpack[Flags]) -> int:
 
 def _plan(flags: Flags) -> "Plan":
     from mlagentbench.agents.table import usual_agent
+    from mlagentbench.cli.judge_options import read_judge
+    from mlagentbench.cli.price_options import read_price_option
     from mlagentbench.cli.run_options import (
         read_model_args,
         read_roles,
@@ -73,10 +77,12 @@ def _plan(flags: Flags) -> "Plan":
         agent=flags["agent"] or usual_agent(flags["model"]),
         model=flags["model"] or NO_MODEL,
         roles=read_roles(flags["roles"], flags["model"]),
+        judge=read_judge(flags["roles"], flags["votes"]),
         model_args=read_model_args(flags["model_args"]),
         patience=Patience(
             max_retries=flags["max_retries"], attempt_timeout=flags["attempt_timeout"]
         ),
+        prices=read_price_option(flags["prices"]) or {},
         settings=read_settings(flags["settings"]),
         edition=flags["edition"],
         seeds=tuple(range(first, first + flags["runs"])),

@@ -1,0 +1,1 @@
+"""One file per check: a story in, findings out, the step at fault named first."""

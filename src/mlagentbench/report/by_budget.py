@@ -1,0 +1,81 @@
+"""What smaller budgets would have given: success and improvement after so many steps.
+
+Taken from runs whose steps were scored on held-out data. A run that had no valid
+submission by then counts as no improvement, and one that ended earlier keeps what it
+had.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from mlagentbench.core.record import Record
+from mlagentbench.core.score import improvement
+from mlagentbench.core.scorecard import BudgetPoint, Scorecard
+from mlagentbench.evaluation.statistics.estimate import Estimate
+from mlagentbench.evaluation.statistics.suite import suite_rate
+from mlagentbench.report.columns import Column
+from mlagentbench.report.summaries import bounded_mean
+from mlagentbench.report.view import score_name
+
+Value = TypeVar("Value")
+
+
+class AtBudget(Record):
+    """One agent's averages after so many steps."""
+
+    steps: int
+    success: Estimate
+    improvement: Estimate
+
+
+class BudgetCurve(Record):
+    """One agent at every budget that was looked at."""
+
+    column: Column
+    points: tuple[AtBudget, ...]
+
+
+def budget_curves(
+    cards: Sequence[Scorecard], present: Sequence[Column]
+) -> tuple[BudgetCurve, ...]:
+    """Average what runs had at each budget; agents without scored steps are absent."""
+    scored = [card for card in cards if card.ending.counts and card.by_budget]
+    curves = (
+        BudgetCurve(column=column, points=_points(list(filter(column.made, scored))))
+        for column in present
+    )
+    return tuple(curve for curve in curves if curve.points)
+
+
+def _points(cards: Sequence[Scorecard]) -> tuple[AtBudget, ...]:
+    """Take the budgets that every run can tell of, so that all rest on the same."""
+    told = [{point.steps for point in card.by_budget} for card in cards]
+    common = set.intersection(*told) if told else set()
+    return tuple(_at(steps, cards) for steps in sorted(common))
+
+
+def _at(steps: int, cards: Sequence[Scorecard]) -> AtBudget:
+    return AtBudget(
+        steps=steps,
+        success=suite_rate(_read(steps, cards, lambda _, point: point.success)),
+        improvement=bounded_mean(_read(steps, cards, _gain)),
+    )
+
+
+def _read(
+    steps: int,
+    cards: Sequence[Scorecard],
+    read: Callable[[Scorecard, BudgetPoint], Value],
+) -> Mapping[str, Sequence[Value]]:
+    by_task: dict[str, list[Value]] = {}
+    for card in cards:
+        for point in card.by_budget:
+            if point.steps == steps:
+                by_task.setdefault(score_name(card), []).append(read(card, point))
+    return by_task
+
+
+def _gain(card: Scorecard, point: BudgetPoint) -> float:
+    if point.score is None or card.starter is None:
+        return 0.0
+    return improvement(point.score, card.starter.mean, card.direction) or 0.0

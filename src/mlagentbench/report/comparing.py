@@ -1,0 +1,193 @@
+"""A comparison of two sides written out: a table, and sentences a person can act on."""
+
+from mlagentbench.core.record import Record
+from mlagentbench.evaluation.statistics.compare import Comparison, SideFacts
+from mlagentbench.evaluation.statistics.detectable import in_words, runs_in_words
+from mlagentbench.evaluation.statistics.estimate import Estimate
+from mlagentbench.evaluation.statistics.paired import Contrast
+from mlagentbench.evaluation.statistics.variance import VarianceSplit
+from mlagentbench.report.numbers import share
+
+SURE_BELOW = 0.05
+COLUMNS = ["task", "runs", "success A", "success B", "A - B", "gain A", "gain B"]
+
+
+class Written(Record):
+    """A comparison in words."""
+
+    verdict: str
+    """Whether the sides differ over tasks, and on these tasks."""
+    detectable: str
+    """What so few runs could have shown at all."""
+    measures: tuple[str, ...]
+    """Lines on both measures, with differences, intervals and p values."""
+    variance: tuple[str, ...]
+    remarks: tuple[str, ...]
+    """What was left out, did not count, or should be known."""
+
+
+def written(found: Comparison) -> Written:
+    """Write a comparison out."""
+    both = [("success", found.success), ("improvement_all", found.improvement)]
+    return Written(
+        verdict=verdict(found),
+        detectable=in_words(found.success.detectable) if found.success else "",
+        measures=tuple(
+            line
+            for name, each in both
+            if each
+            for line in _measure(name, each, found.comparisons)
+        ),
+        variance=tuple(_variances(found)),
+        remarks=tuple(remarks(found)),
+    )
+
+
+def task_rows(found: Comparison) -> list[list[str]]:
+    """Write one row per task."""
+    return [
+        [
+            pair.task,
+            f"{pair.success[0].n}, {pair.success[1].n}",
+            *(f"{100 * rate.value:.1f} %" for rate in pair.success),
+            _signed(pair.success[0].value - pair.success[1].value),
+            *(f"{100 * mean.value:+.1f} %" for mean in pair.improvement),
+        ]
+        for pair in found.tasks
+    ]
+
+
+def verdict(found: Comparison) -> str:
+    """Say what follows from it, and what does not."""
+    contrast = found.success
+    if contrast is None:
+        return "Nothing can be compared: no task has runs that count on both sides."
+    return f"{_over_tasks(found, contrast)} {_on_these(found, contrast)}"
+
+
+def _over_tasks(found: Comparison, contrast: Contrast) -> str:
+    runs = runs_in_words(contrast.detectable)
+    if contrast.a.tasks == 1:
+        return "One task says nothing about other tasks."
+    tests = _tests(contrast, found.comparisons)
+    if contrast.holm_p < SURE_BELOW:
+        ahead = _ahead(found, contrast)
+        verb = "separates" if runs == "1 run" else "separate"
+        return f"{runs} {verb} them at 5 % over tasks: {ahead} is ahead ({tests})."
+    verb = "does" if runs == "1 run" else "do"
+    said = f"{runs} {verb} not separate them at 5 % over tasks ({tests})."
+    if contrast.least_p >= SURE_BELOW:
+        differing = contrast.better + contrast.worse
+        said += (
+            f" They differ on {differing} of {contrast.a.tasks} tasks; no test over"
+            " tasks can reach 5 % with fewer than 6."
+        )
+    return said
+
+
+def _on_these(found: Comparison, contrast: Contrast) -> str:
+    tasks = contrast.a.tasks
+    where = "On this task" if tasks == 1 else f"On just these {tasks} tasks"
+    apart = (
+        f"{_signed(contrast.difference.value)} points, {_bounds(contrast.difference)},"
+        f" {_runs_test(contrast, found.comparisons)}"
+    )
+    if contrast.runs_holm_p < SURE_BELOW:
+        ahead = _ahead(found, contrast)
+        return f"{where} {ahead} is ahead by more than chance of runs ({apart})."
+    return f"{where} the difference is within chance of runs ({apart})."
+
+
+def remarks(found: Comparison) -> list[str]:
+    """Name what was left out and what did not count."""
+    said = [f"left out {one.task}: {one.why}" for one in found.left_out]
+    for letter, side in (("A", found.a), ("B", found.b)):
+        lost = ", ".join(f"{n} {ending}" for ending, n in side.not_counted.items())
+        said += [f"{letter}: runs that do not count: {lost}"] if lost else []
+        said += _unsafe(letter, side)
+    if found.different_starters:
+        named = ", ".join(found.different_starters)
+        said.append(f"runs were measured by starters that are not the same: {named}")
+    return said
+
+
+def _unsafe(letter: str, side: SideFacts) -> list[str]:
+    if not side.unsafe:
+        return []
+    return [f"{letter}: {side.unsafe} of {side.runs} runs had no safe sandbox"]
+
+
+def _measure(name: str, contrast: Contrast, comparisons: int) -> list[str]:
+    difference = _signed(contrast.difference.value)
+    general = contrast.over_tasks
+    interval = f"{_bounds(general)}; " if general else ""
+    return [
+        f"{name}: A {_value(contrast.a)}, B {_value(contrast.b)},"
+        f" difference {difference} points",
+        f"  on these tasks: {_bounds(contrast.difference)},"
+        f" {_runs_test(contrast, comparisons)}",
+        f"  over tasks: {interval}A better on {contrast.better}, worse on"
+        f" {contrast.worse} of {contrast.a.tasks}; {_tests(contrast, comparisons)}",
+    ]
+
+
+def _tests(contrast: Contrast, comparisons: int) -> str:
+    corrected = _after_correction(contrast.holm_p, comparisons)
+    permutation = f"permutation test p = {_p(contrast.permutation_p)}{corrected}"
+    return f"{permutation}; sign test p = {_p(contrast.sign_p)}"
+
+
+def _runs_test(contrast: Contrast, comparisons: int) -> str:
+    corrected = _after_correction(contrast.runs_holm_p, comparisons)
+    return f"p = {_p(contrast.runs_p)}{corrected}"
+
+
+def _after_correction(p: float, comparisons: int) -> str:
+    if comparisons == 1:
+        return ""
+    return f", {_p(p)} after Holm's correction for {comparisons} comparisons"
+
+
+def _variances(found: Comparison) -> list[str]:
+    said = []
+    for letter, side in (("A", found.a), ("B", found.b)):
+        for name, parts in (
+            ("success", side.success_variance),
+            ("improvement_all", side.improvement_variance),
+        ):
+            if parts is not None and parts.total > 0:
+                said.append(f"{letter}, {name}: {_shares(parts)}")
+    return said
+
+
+def _shares(parts: VarianceSplit) -> str:
+    seed = "unknown" if parts.seed is None else share(parts.seed / parts.total)
+    return (
+        f"task {share(parts.task / parts.total)}, seed {seed},"
+        f" baseline {share(parts.baseline / parts.total)}"
+    )
+
+
+def _ahead(found: Comparison, contrast: Contrast) -> str:
+    return found.a.name if contrast.difference.value > 0 else found.b.name
+
+
+def _bounds(estimate: Estimate) -> str:
+    if not estimate.bounded:
+        return "no interval: one run each"
+    return f"95 % interval {_signed(estimate.low)} to {_signed(estimate.high)}"
+
+
+def _value(estimate: Estimate) -> str:
+    if not estimate.bounded:
+        return f"{100 * estimate.value:.1f} %"
+    low, high = 100 * estimate.low, 100 * estimate.high
+    return f"{100 * estimate.value:.1f} % ({low:.1f} to {high:.1f})"
+
+
+def _signed(fraction: float) -> str:
+    return f"{100 * fraction:+.1f}"
+
+
+def _p(p: float) -> str:
+    return "under 0.001" if p < 0.001 else f"{p:.3f}"

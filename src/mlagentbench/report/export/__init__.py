@@ -1,0 +1,1 @@
+"""The report's numbers as files for other programs: spreadsheets and papers."""

@@ -1,0 +1,81 @@
+"use strict";
+// Charts of averages over tasks: against tokens and cost, and by budget.
+(() => {
+  const { data, plain, colour, layout } = report;
+  const shown = (place) => report.shows(data.agents[place]);
+  const percentAxis = { tickformat: ".0%", rangemode: "tozero" };
+
+  const whiskers = (values, lows, highs, painted) => ({
+    type: "data", symmetric: false, thickness: 1.5, width: 4, color: painted,
+    array: highs.map((high, i) => (high === null ? 0 : high - values[i])),
+    arrayminus: lows.map((low, i) => (low === null ? 0 : values[i] - low)),
+  });
+
+  function frontTraces(points) {
+    const front = points.filter((point) => point.on_front);
+    const line = {
+      type: "scatter", mode: "lines", hoverinfo: "skip", x: front.map((p) => p.spent),
+      y: front.map((p) => p.rate),
+      line: { shape: "hv", width: 2, dash: "dot", color: colour("muted") },
+    };
+    return [line, ...points.map((point) => {
+      const painted = report.agentColour(point.place);
+      return {
+        type: "scatter", mode: "markers", x: [point.spent], y: [point.rate],
+        hoverinfo: "text", hovertext: [plain(point.text)], cliponaxis: false,
+        error_y: whiskers([point.rate], [point.low], [point.high], painted),
+        marker: {
+          size: point.on_front ? 14 : 10, color: painted, symbol: report.symbol(point.place),
+          line: { width: point.on_front ? 2.5 : 0, color: colour("ink") },
+        },
+      };
+    })];
+  }
+
+  report.drawings.front = (element) => {
+    const front = data.editions[element.dataset.edition].fronts[element.dataset.place];
+    const points = front.points.filter((point) => shown(point.place));
+    const spent = points.map((point) => point.spent);
+    const wide = Math.min(...spent) > 0 && Math.max(...spent) > 20 * Math.min(...spent);
+    Plotly.react(element, frontTraces(points), layout({
+      width: report.width(element), height: 300, margin: { l: 8, r: 20, t: 16, b: 40 },
+      xaxis: {
+        title: { text: front.unit === "cost" ? "dollars a run" : "tokens a run", standoff: 6 },
+        type: wide ? "log" : "linear", nticks: 6, tickangle: 0,
+        ...(wide ? {} : { range: [-0.04 * Math.max(...spent), 1.1 * Math.max(...spent)] }),
+        tickprefix: front.unit === "cost" ? "$" : "", exponentformat: "SI",
+      },
+      yaxis: { title: { text: "success rate", standoff: 6 }, ...percentAxis },
+    }), report.config);
+  };
+
+  report.drawings.budget = (element) => {
+    const curves = data.editions[element.dataset.edition].budgets
+      .filter((curve) => shown(curve.column.place));
+    const measure = element.dataset.measure;
+    // Whiskers of several agents at one budget would hide each other.
+    const aside = (i) => 0.5 * (i - (curves.length - 1) / 2);
+    const budgets = [...new Set(curves.flatMap((c) => c.points.map((p) => p.steps)))];
+    Plotly.react(element, curves.map((curve, i) => {
+      const found = curve.points.map((point) => point[measure]);
+      const values = found.map((estimate) => estimate.value);
+      const painted = report.agentColour(curve.column.place);
+      return {
+        type: "scatter", mode: "lines+markers", y: values, hoverinfo: "text", cliponaxis: false,
+        x: curve.points.map((point) => point.steps + aside(i)),
+        hovertext: curve.points.map((point, j) => plain(
+          `${curve.column.who}\n${point.steps} steps: ${(100 * values[j]).toFixed(1)} %`)),
+        error_y: whiskers(values, found.map((e) => e.low), found.map((e) => e.high), painted),
+        line: { width: 2, color: painted },
+        marker: { size: 9, color: painted, symbol: report.symbol(curve.column.place) },
+      };
+    }), layout({
+      width: report.width(element), height: 280, margin: { l: 8, r: 16, t: 12, b: 40 },
+      xaxis: {
+        title: { text: "steps", standoff: 6 }, tickvals: budgets, showgrid: false,
+        range: [0, 1.06 * Math.max(10, ...budgets)],
+      },
+      yaxis: measure === "success" ? percentAxis : { tickformat: "+.0%", nticks: 6 },
+    }), report.config);
+  };
+})();

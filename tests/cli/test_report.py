@@ -1,0 +1,259 @@
+"""`mlab report`, from experiments' folders that are whole, damaged or given twice."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mlagentbench.cli.commands.report import command
+from mlagentbench.cli.reporting import view_of
+from mlagentbench.core.errors import UsageError
+from mlagentbench.core.scorecard import (
+    Harness,
+    RunId,
+    SandboxUsed,
+    Scorecard,
+    Starter,
+)
+from mlagentbench.core.trace import Seconds, Spent, Step
+from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
+from mlagentbench.run.asked import Asked, TaskAsked
+from mlagentbench.run.experiment import Experiment
+from mlagentbench.run.tracefile import TraceWriter
+from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.tasks.digest import task_digest
+
+SEEDS = (0, 1, 2)
+
+
+def run_id(seed: int) -> RunId:
+    return RunId(task="house-price", agent="tuner", model="none", seed=seed)
+
+
+def card(seed: int, **changes) -> Scorecard:
+    plain = {
+        "run": str(run_id(seed)),
+        **run_id(seed).model_dump(),
+        "version": 1,
+        "edition": "mini",
+        "ending": "submitted",
+        "metric": "mae",
+        "direction": "lower",
+        "score": 18000.0,
+        "starter": Starter(mean=26000, sd=200, n=16),
+        "improvement": 0.3,
+        "success": True,
+        "steps": 1,
+        "sandbox": SandboxUsed(provider="bwrap", limits="1 cpu"),
+        "harness": Harness(version="0.1.0", inspect_ai="0"),
+        "created": "2026-11-15",
+    }
+    return Scorecard(**(plain | changes))
+
+
+def asked(**changes) -> Asked:
+    task = load_task("house-price")
+    one = TaskAsked(
+        id=task.id,
+        version=task.version,
+        edition="mini",
+        source=task.id,
+        digest=task_digest(task.folder),
+        budget=task.budget,
+    )
+    plain = {
+        "tasks": (one,),
+        "agent": "tuner",
+        "settings": {},
+        "model": "none",
+        "seeds": SEEDS,
+        "parallel": 1,
+        "sandbox": "bwrap",
+        "limits": "1 cpu",
+        "agent_env": {},
+        "packages": {"numpy": "2.0"},
+        "python": "3.11",
+        "started": "2026-11-15",
+    }
+    return Asked(**(plain | changes))
+
+
+def step(run: RunId, number: int, snapshot: str | None = None) -> Step:
+    return Step(
+        run=str(run), step=number, agent_step=number, action="Execute Script",
+        input={"script_name": "train.py"}, observation="fine", ok=True,
+        snapshot=snapshot, spent=Spent(steps=number), seconds=Seconds(execute=1.0),
+        started="2026-11-15",
+    )  # fmt: skip
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Make an experiment of three runs; the last one was never judged."""
+
+    def make(name: str = "exp", **changes) -> Experiment:
+        experiment = Experiment(tmp_path / name)
+        experiment.begin(asked(**changes))
+        workspace = tmp_path / f"{name}-workspace"
+        workspace.mkdir()
+        (workspace / "train.py").write_text("print('other code')\n")
+        store = SnapshotStore(experiment.snapshots)
+        taken = store.take(workspace, previous=StatCache()).id
+        for seed in SEEDS[:2]:
+            with TraceWriter(experiment.trace(run_id(seed))) as trace:
+                trace.append(step(run_id(seed), 1, taken))
+            experiment.add(card(seed))
+        return experiment
+
+    return make
+
+
+def notes_of(*experiments: Experiment) -> str:
+    return "\n".join(view_of(list(experiments)).notes)
+
+
+def test_an_experiment_is_read_back_whole(made):
+    view = view_of([made()])
+    assert view.notes == ()
+    assert [one.seed for one in view.cards] == [0, 1]
+    assert [str(run) for run in view.asked] == [str(run_id(seed)) for seed in SEEDS]
+    assert len(view.traces) == 2
+    (change,) = view.code[str(run_id(0))].files
+    assert (change.name, change.kind) == ("train.py", "changed")
+    assert "+print('other code')" in change.lines
+    assert view.budgets["house-price@1/mini"][0].steps == 50
+
+
+def test_without_experiment_json_the_scorecards_still_speak(made):
+    experiment = made()
+    (experiment.folder / "experiment.json").unlink()
+    view = view_of([experiment])
+    assert len(view.cards) == len(view.traces) == 2
+    assert view.asked == ()
+    assert "what was asked is not known" in view.notes[0]
+
+
+def test_a_damaged_experiment_json_is_a_note(made):
+    experiment = made()
+    (experiment.folder / "experiment.json").write_text("{")
+    assert "exp: what was asked is not known: " in notes_of(experiment)
+
+
+def test_a_folder_with_nothing_in_it_is_no_experiment(tmp_path):
+    with pytest.raises(UsageError, match="not an experiment"):
+        view_of([Experiment(tmp_path)])
+
+
+def test_a_damaged_trace_is_a_note_and_the_others_are_shown(made):
+    experiment = made()
+    path = experiment.trace(run_id(0))
+    path.write_bytes(b"nonsense\n" + path.read_bytes())
+    view = view_of([experiment])
+    assert [trace.run for trace in view.traces] == [str(run_id(1))]
+    assert "line 1 is damaged" in "".join(view.notes)
+    assert len(view.cards) == 2
+
+
+def test_a_broken_scorecard_leaves_a_note_and_an_unjudged_run(made):
+    experiment = made()
+    path = experiment.folder / "scorecards.jsonl"
+    path.write_bytes(b'{"torn\n' + path.read_bytes().split(b"\n")[1] + b"\n")
+    view = view_of([experiment])
+    assert "scorecards.jsonl, line 1" in "".join(view.notes)
+    assert [trace.run for trace in view.unjudged] == [str(run_id(0))]
+
+
+def test_an_unknown_task_is_a_note_and_its_runs_are_shown(made):
+    gone = asked().tasks[0].model_copy(update={"source": "house-of-cards"})
+    view = view_of([made(tasks=(gone,))])
+    assert "house-of-cards" in "".join(view.notes)
+    assert view.facts(view.cards[0]).title == "house-price"
+
+
+def test_a_task_that_was_changed_since_is_a_note(made):
+    other = asked().tasks[0].model_copy(update={"digest": "0"})
+    assert "house-price was changed since" in notes_of(made(tasks=(other,)))
+
+
+def test_a_trace_of_nobody_is_named(made):
+    experiment = made()
+    (experiment.folder / "trace" / "stranger.jsonl").write_text("")
+    assert "trace/stranger.jsonl belongs to no known run" in notes_of(experiment)
+
+
+def test_a_run_in_two_experiments_is_shown_once_and_named(made):
+    view = view_of([made("one"), made("two")])
+    assert len(view.cards) == len(view.traces) == 2
+    assert len(view.asked) == 3
+    assert [one.run for one in view.left_out] == [str(run_id(seed)) for seed in SEEDS]
+    assert view.notes == tuple(
+        f"{run_id(seed)}: two holds it too; the one of one is shown" for seed in SEEDS
+    )
+
+
+def test_experiments_of_several_agents_stand_side_by_side(made):
+    one, two = made("one"), made("two", agent="starter")
+    (two.folder / "scorecards.jsonl").unlink()
+    for seed in SEEDS:
+        run = str(run_id(seed)).replace("tuner", "starter")
+        two.add(card(seed, agent="starter", run=run))
+    view = view_of([one, two])
+    assert view.left_out == ()
+    assert len(view.asked) == 6
+    assert {one.agent for one in view.cards} == {"tuner", "starter"}
+
+
+def call(*words: object):
+    return CliRunner().invoke(command, [str(word) for word in words])
+
+
+def test_the_tables_are_written_beside_the_page(made):
+    experiment = made()
+    said = call("--csv", experiment.folder, "--latex", "--json")
+    assert said.exit_code == 0, said.output
+    document = json.loads(said.stdout)
+    assert document["report"] == str(experiment.report)
+    assert {Path(path).name for path in document["tables"]} == {
+        *("success.csv", "improvement.csv", "runs.csv", "findings.csv"),
+        *("success.tex", "improvement.tex"),
+    }
+    assert all(Path(path).parent == experiment.folder for path in document["tables"])
+    assert document["traces"] is None
+
+
+def test_the_tables_go_into_the_folder_that_is_named(made, tmp_path):
+    said = call(made().folder, "--csv", tmp_path / "here", "--out", tmp_path / "p.html")
+    assert said.exit_code == 0, said.output
+    assert (tmp_path / "here" / "runs.csv").read_text().count("\n") == 3
+    assert (tmp_path / "p.html").exists()
+    assert f"table: {tmp_path / 'here' / 'runs.csv'}" in said.stdout
+
+
+def test_a_report_about_nothing_says_what_to_name(made):
+    said = call("--csv")
+    assert isinstance(said.exception, UsageError)
+    assert "name an experiment's folder" in str(said.exception)
+
+
+def test_what_could_not_be_read_is_said_beside_the_result(made):
+    experiment = made()
+    (experiment.folder / "trace" / "stranger.jsonl").write_text("")
+    said = call(experiment.folder)
+    assert "belongs to no known run" in " ".join(said.stderr.split())
+    assert said.stdout == f"report: {experiment.report}\n"
+    assert "belongs to no known run" in experiment.report.read_text()
+
+
+def test_without_logs_there_is_nothing_to_bundle(made):
+    said = call(made().folder, "--with-traces")
+    assert isinstance(said.exception, UsageError)
+    assert "no logs to bundle" in str(said.exception)
+
+
+def test_a_viewer_never_replaces_somebody_elses_folder(made):
+    experiment = made()
+    (experiment.folder / "report-traces").mkdir()
+    said = call(experiment.folder, "--with-traces")
+    assert isinstance(said.exception, UsageError)
+    assert "is no viewer that could be replaced" in str(said.exception)

@@ -1,0 +1,131 @@
+"""Runs told in a few words, for the checks to look over."""
+
+from pathlib import Path
+
+import pytest
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.task import (
+    Baseline,
+    Budget,
+    DataKind,
+    Edition,
+    Grading,
+    Measured,
+    Task,
+    Validation,
+)
+from mlagentbench.core.trace import End, Measurement, Seconds, Spent, Step, Trace
+from mlagentbench.evaluation.judgement import Verdict
+from mlagentbench.evaluation.process.story import Story
+from mlagentbench.evaluation.process.table import CHECKS
+
+
+def make_task(**changes):
+    baseline = Baseline(mean=100.0, sd=1.0, n=8, date="2026-11-16")
+    told = {
+        "id": "toy", "version": 1, "title": "Toy", "category": "test",
+        "modality": "tabular", "metric": "mae", "direction": "lower", "unit": "",
+        "submission": ("submission.csv",), "perfect": 0.0, "edition": "mini",
+        "folder": Path("/nowhere"), "budget": Budget(steps=50, minutes=60),
+        "data": Edition(data=DataKind.REAL, summary="", size_mb=1),
+        "measured": Measured(starter=baseline, reference=baseline, digest="x"),
+        "validation": Validation(),
+    }  # fmt: skip
+    return Task.model_validate(told | changes)
+
+
+def make_code_task(*, timed=True):
+    grading = Grading(
+        visible_inputs="data/in", visible_truth="data/expected.npz", timed=timed
+    )
+    return make_task(
+        submission=("layer.py",), grading=grading, validation=None, truth="expected.npz"
+    )
+
+
+def make_step(number, action, given=None, seen="", **more):
+    """Return a step; `score=`, `said=`, `spent=` and any field of its own."""
+    score, said = more.pop("score", None), more.pop("said", {})
+    measured = None if score is None else Measurement(metric="mae", value=score)
+    told = {
+        "ok": True, "spent": Spent(steps=number), "seconds": Seconds(), "started": "",
+    } | more  # fmt: skip
+    return Step(
+        run="toy", step=number, agent_step=number, fields=said, action=action,
+        input=given or {}, observation=seen, validation=measured, **told,
+    )  # fmt: skip
+
+
+class Told:
+    """A run under the hands of a test; each method appends a step."""
+
+    def __init__(self):
+        self.steps = []
+
+    def does(self, action, given=None, seen="", **more):
+        number = len(self.steps) + 1
+        self.steps.append(make_step(number, action, given, seen, **more))
+        return self
+
+    def says(self, text, field="Thought", **more):
+        name = f"notes/{len(self.steps)}.txt"
+        return self.does("Read File", {"file_name": name}, said={field: text}, **more)
+
+    def reads(self, name="train.py", seen="code", **more):
+        return self.does("Read File", {"file_name": name}, seen, **more)
+
+    def writes(self, content="new", name="train.py", **more):
+        return self.does("Write File", {"file_name": name, "content": content}, **more)
+
+    def executes(self, name="train.py", seen="", **more):
+        return self.does("Execute Script", {"script_name": name}, seen, **more)
+
+    def commands(self, command, seen="", **more):
+        return self.does("Run Command", {"command": command}, seen, **more)
+
+    def fails(self, line="ValueError: bad", name="train.py"):
+        seen = (
+            f"The script failed.\nErrors:\nTraceback (most recent call last):\n{line}"
+        )
+        return self.executes(name, seen, ok=False, error="action_failed")
+
+    def answers(self, text="done", **more):
+        return self.does("Final Answer", {"final_answer": text}, **more)
+
+    def trace(self, ending=Ending.SUBMITTED):
+        spent = self.steps[-1].spent if self.steps else Spent()
+        ended = ending and End(run="toy", ending=ending, spent=spent, seconds=1, at="")
+        return Trace(run="toy", steps=tuple(self.steps), end=ended)
+
+    def story(self, task=None, ending=Ending.SUBMITTED, score=1.0, error=None):
+        verdict = Verdict(score=score, submission_error=error)
+        return Story(task or make_task(), self.trace(ending), verdict)
+
+    def found(self, check, **more):
+        """Return the findings of one check."""
+        return list(CHECKS[check](self.story(**more)))
+
+    def at(self, check, **more):
+        """Return the steps at which one check finds something."""
+        return [finding.steps[0] for finding in self.found(check, **more)]
+
+
+@pytest.fixture
+def run():
+    return Told()
+
+
+@pytest.fixture
+def code_task():
+    return make_code_task()
+
+
+@pytest.fixture(scope="session")
+def task_with():
+    return make_task
+
+
+@pytest.fixture(scope="session")
+def make_run():
+    return Told

@@ -1,0 +1,141 @@
+"""What was left in the end: worse than the best, nothing, or time for nothing."""
+
+import pytest
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.task import Budget
+from mlagentbench.core.trace import Seconds, Spent
+
+
+def test_leaving_something_worse_than_the_best_is_found(run):
+    run.executes(score=80.0, note="mae=80").writes().executes(score=95.0).answers()
+    (finding,) = run.found("worse_than_best")
+    assert finding.steps == (4, 1)
+    assert "mae=80" in finding.quote
+    assert "95" in finding.quote
+
+
+def test_higher_is_better_where_the_task_says_so(run, task_with):
+    run.executes(score=80.0).writes().executes(score=95.0).answers()
+    assert run.at("worse_than_best", task=task_with(direction="higher")) == []
+
+
+def test_a_difference_within_noise_is_none(run):
+    run.executes(score=80.0).writes().executes(score=81.9).answers()
+    assert run.at("worse_than_best") == []
+
+
+def test_without_a_measured_starter_half_a_percent_is_noise(run, task_with):
+    run.executes(score=80.0).writes().executes(score=80.5).answers()
+    assert run.at("worse_than_best", task=task_with(measured=None)) == [4]
+
+
+def test_times_may_differ_more(run, code_task):
+    run.executes(score=80.0).writes().executes(score=86.0).answers()
+    assert run.at("worse_than_best", task=code_task) == []
+
+
+def test_going_back_to_the_best_mends_it(run):
+    run.executes(score=80.0).writes().executes(score=95.0)
+    run.does("Restore Workspace", {"step_number": "2"}).answers()
+    assert run.at("worse_than_best") == []
+
+
+def test_going_back_to_a_step_that_is_not_known_says_nothing(run):
+    run.executes(score=80.0).does("Restore Workspace", {"step_number": "x"}).answers()
+    assert run.at("worse_than_best") == []
+
+
+def test_writing_the_submission_by_hand_says_nothing(run):
+    run.executes(score=80.0).writes().executes(score=95.0)
+    run.writes("Id,x\n", "submission.csv").answers()
+    assert run.at("worse_than_best") == []
+
+
+def test_without_a_measurement_there_is_no_best(run):
+    assert run.executes().answers().at("worse_than_best") == []
+
+
+def test_a_refused_submission_is_found_with_its_reason(run):
+    run.answers()
+    (finding,) = run.found("submission", score=None, error="wrong columns")
+    assert finding.steps == (1,)
+    assert finding.quote == "wrong columns"
+
+
+def test_a_run_without_steps_may_lack_a_submission_too(run):
+    (finding,) = run.found("submission", score=None)
+    assert finding.steps == ()
+    assert finding.quote == "nothing was submitted"
+
+
+@pytest.mark.parametrize("ending", [Ending.BROKEN, Ending.INTERRUPTED, None])
+def test_a_run_that_does_not_count_owes_no_submission(run, ending):
+    assert run.answers().found("submission", score=None, ending=ending) == []
+
+
+def test_a_scored_submission_is_there(run):
+    assert run.answers().found("submission", score=0.0) == []
+
+
+def spend(run, last):
+    """Go through a budget of 30 steps that ends as told."""
+    run.executes(score=80.0)
+    for number in range(27 - len(run.steps)):
+        run.reads(f"{number}.txt")
+    for step in last:
+        step()
+
+
+def test_three_last_steps_without_improvement_are_waste(run, task_with):
+    spend(run, [run.reads, run.writes, lambda: run.executes(score=90.0)])
+    task = task_with(budget=Budget(steps=30))
+    (finding,) = run.found("wasted_budget", task=task)
+    assert finding.steps[0] == 30
+    assert "Execute Script" in finding.quote
+
+
+def test_an_improvement_in_the_end_is_no_waste(run, task_with):
+    spend(run, [run.reads, run.writes, lambda: run.executes(score=70.0)])
+    assert run.at("wasted_budget", task=task_with(budget=Budget(steps=30))) == []
+
+
+def test_putting_the_best_back_is_no_waste(run, task_with):
+    spend(run, [run.writes, lambda: run.executes(score=80.0), run.answers])
+    assert run.at("wasted_budget", task=task_with(budget=Budget(steps=30))) == []
+
+
+def test_whoever_ends_early_wastes_nothing(run):
+    run.executes(score=80.0).reads().reads("a").reads("b").answers()
+    assert run.at("wasted_budget") == []
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [Budget(minutes=10), Budget(tokens=700), Budget(cost_usd=7.0)],
+    ids=["minutes", "tokens", "dollars"],
+)
+def test_any_kind_of_budget_can_be_wasted(run, task_with, budget):
+    for number in range(4):
+        spent = Spent(steps=number, seconds=590, tokens=690, cost=6.9)
+        run.reads(f"{number}.txt", spent=spent)
+    assert run.at("wasted_budget", task=task_with(budget=budget)) == [4]
+
+
+def test_one_long_failure_in_the_end_is_waste(run, task_with):
+    run.executes(score=80.0, spent=Spent(steps=1, seconds=10))
+    run.executes(
+        "b.py", ok=False, spent=Spent(steps=2, seconds=599),
+        seconds=Seconds(execute=500),
+    )  # fmt: skip
+    assert run.at("wasted_budget", task=task_with(budget=Budget(minutes=10))) == [2]
+
+
+def test_a_budget_that_went_without_any_measurement_is_waste(run, task_with):
+    run.reads(spent=Spent(steps=1, seconds=599))
+    assert run.at("wasted_budget", task=task_with(budget=Budget(minutes=10))) == [1]
+
+
+def test_one_late_step_after_a_measured_one_is_no_waste(run, task_with):
+    run.executes(score=80.0).reads(spent=Spent(steps=2, seconds=599))
+    assert run.at("wasted_budget", task=task_with(budget=Budget(minutes=10))) == []

@@ -1,0 +1,47 @@
+"""What a scorecard says about how a run was worked."""
+
+import pytest
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.finding import FailureMode
+from mlagentbench.core.scorecard import Harness, RunId, SandboxUsed, Scorecard
+from mlagentbench.evaluation.judgement import Circumstances, Verdict, evaluate
+from mlagentbench.evaluation.process.table import CHECKS
+
+RUN = RunId(task="toy", agent="a", model="none", seed=0)
+UNDER = Circumstances(
+    sandbox=SandboxUsed(provider="bwrap", limits="rlimits"),
+    harness=Harness(version="0", inspect_ai="0"),
+    created="2026-11-16T00:00:00+00:00",
+)
+
+
+def card(run, task, score, ending=Ending.SUBMITTED):
+    return evaluate(task, RUN, run.trace(ending), Verdict(score=score), UNDER)
+
+
+def test_a_scorecard_has_every_check_and_the_reason_of_a_failure(run, task_with):
+    run.executes(score=100.0).writes("a").executes(score=99.0)
+    run.answers("The error is 12.5.")
+    judged = card(run, task_with(), 99.0)
+    assert set(judged.process) == set(CHECKS)
+    assert judged.process["unsupported_claims"].evidence[0].steps == (4,)
+    assert judged.failure is FailureMode.HALLUCINATION
+    assert Scorecard.model_validate_json(judged.model_dump_json()) == judged
+
+
+def test_a_success_has_no_failure(run, task_with):
+    run.executes(score=100.0).writes("a").executes(score=50.0).answers()
+    judged = card(run, task_with(), 50.0)
+    assert judged.success
+    assert judged.failure is None
+
+
+@pytest.mark.parametrize("ending", [Ending.BROKEN, Ending.INTERRUPTED, None])
+def test_a_run_that_does_not_count_is_examined_but_has_no_failure(
+    run, task_with, ending
+):
+    judged = card(run.reads().reads(), task_with(), None, ending)
+    assert judged.process["repeated_actions"].value == 1
+    assert judged.process["submission"].value == 0
+    assert judged.failure is None

@@ -1,0 +1,123 @@
+"""What smaller budgets would have given."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.scorecard import BestStep
+from mlagentbench.core.task import Direction
+from mlagentbench.evaluation.budgets import (
+    StepVerdict,
+    best_step,
+    by_budget,
+    first_success,
+)
+from mlagentbench.evaluation.pricing import Price
+
+
+def verdicts(**scores):
+    return [
+        StepVerdict(step=int(step[1:]), score=score) for step, score in scores.items()
+    ]
+
+
+def points(found):
+    return {point.steps: point.score for point in found}
+
+
+def test_the_best_step_is_the_earliest_of_the_best():
+    scored = verdicts(s1=None, s3=80.0, s5=70.0, s9=70.0)
+    assert best_step(scored, Direction.LOWER) == BestStep(step=5, score=70.0)
+    assert best_step(scored, Direction.HIGHER) == BestStep(step=3, score=80.0)
+
+
+def test_without_a_valid_step_there_is_no_best():
+    assert best_step(verdicts(s1=None), Direction.LOWER) is None
+    assert best_step([], Direction.LOWER) is None
+
+
+def test_the_first_success_is_told_with_what_was_spent_by_then(
+    make_task, make_trace, make_call
+):
+    trace = make_trace(steps=12, calls=[make_call(cost=0.5)])
+    scored = verdicts(s2=95.0, s4=80.0, s6=70.0)
+    found = first_success(make_task(), trace, scored, {})
+    assert (found.step, found.seconds, found.tokens) == (4, 40.0, 400)
+    assert found.cost_usd == pytest.approx(2.0)
+    prices = {"model": Price(input=1.0, output=0.0)}
+    assert first_success(make_task(), trace, scored, prices).cost_usd == 4.0
+
+
+def test_a_run_that_never_passes_the_bar_has_no_first_success(make_task, make_trace):
+    scored = verdicts(s2=95.0, s3=None)
+    assert first_success(make_task(), make_trace(steps=5), scored, {}) is None
+
+
+def test_each_budget_gives_the_submission_as_it_stood_then(make_task, make_trace):
+    scored = verdicts(s1=None, s8=95.0, s15=80.0, s30=60.0, s60=40.0)
+    found = by_budget(make_task(), make_trace(steps=70), scored, 41.0)
+    assert points(found) == {10: 95.0, 20: 80.0, 50: 60.0, 70: 41.0}
+    assert [point.success for point in found] == [False, True, True, True]
+
+
+def test_a_submission_that_was_deleted_again_is_not_there(make_task, make_trace):
+    scored = verdicts(s1=None, s5=60.0, s9=None, s12=50.0)
+    found = by_budget(make_task(), make_trace(steps=30), scored, 50.0)
+    assert points(found)[10] is None
+    assert points(found)[20] == 50.0
+
+
+def test_before_anything_was_scored_there_is_nothing(make_task, make_trace):
+    found = by_budget(make_task(), make_trace(steps=30), verdicts(s25=60.0), 60.0)
+    assert points(found) == {10: None, 20: None, 30: 60.0, 50: 60.0}
+
+
+def test_a_run_that_ended_by_itself_would_have_done_so_with_more_steps(
+    make_task, make_trace
+):
+    found = by_budget(make_task(), make_trace(steps=12), verdicts(s4=80.0), 80.0)
+    assert points(found) == {10: 80.0, 12: 80.0, 20: 80.0, 50: 80.0}
+
+
+@pytest.mark.parametrize("ending", [Ending.OUT_OF_STEPS, None])
+def test_nobody_knows_what_more_steps_would_have_given_one_that_ran_out(
+    make_task, make_trace, ending
+):
+    trace = make_trace(steps=15, ending=ending)
+    found = by_budget(make_task(), trace, verdicts(s4=80.0), 80.0)
+    assert points(found) == {10: 80.0, 15: 80.0}
+
+
+def test_steps_that_do_not_count_do_not_use_up_a_budget(make_task, make_trace):
+    trace = make_trace(steps=40, counts=lambda number: (number + 1) // 2)
+    found = by_budget(make_task(), trace, verdicts(s20=80.0, s21=70.0), 70.0)
+    assert points(found) == {10: 80.0, 20: 70.0, 50: 70.0}
+
+
+def test_a_budget_before_the_first_counted_step_gave_nothing(make_task, make_trace):
+    trace = make_trace(steps=3, counts=lambda number: number * 40)
+    found = by_budget(make_task(), trace, verdicts(s1=80.0), 70.0)
+    assert points(found) == {10: None, 20: None, 50: 80.0, 120: 70.0}
+
+
+def test_where_steps_were_not_scored_nothing_is_said(make_task, make_trace):
+    assert by_budget(make_task(), make_trace(steps=5), [], 80.0) == ()
+    assert by_budget(make_task(), make_trace(), verdicts(s1=None), None) == ()
+
+
+@given(
+    steps=st.integers(1, 80),
+    scores=st.dictionaries(
+        st.integers(1, 80), st.one_of(st.none(), st.floats(1, 200)), max_size=8
+    ),
+)
+def test_every_budget_shows_a_score_the_run_really_had(
+    make_task, make_trace, steps, scores
+):
+    scored = [
+        StepVerdict(step=step, score=score) for step, score in sorted(scores.items())
+    ]
+    found = by_budget(make_task(), make_trace(steps), scored, 123.0)
+    assert [point.steps for point in found] == sorted({p.steps for p in found})
+    assert {point.score for point in found} <= {None, 123.0, *scores.values()}

@@ -1,0 +1,160 @@
+"""Votes become an opinion that says how far it can be trusted."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from mlagentbench.core.finding import Mark, ProcessCheck
+from mlagentbench.evaluation.opinions import (
+    CRITERIA,
+    SPEAKING,
+    Vote,
+    agrees_with_itself,
+    agrees_with_rules,
+    beside_rules,
+    opinion_of,
+)
+from mlagentbench.evaluation.process.table import CHECKS
+
+marks = st.lists(st.integers(1, 5), min_size=len(CRITERIA), max_size=len(CRITERIA))
+
+
+def vote(*given):
+    """One mark for all criteria, or one for each."""
+    each = given * len(CRITERIA) if len(given) == 1 else given
+    judged = zip(CRITERIA, each, strict=True)
+    return Vote(
+        judged={name: {"mark": mark, "reason": f"{mark}!"} for name, mark in judged}
+    )
+
+
+def checks(**found):
+    return {name: ProcessCheck(value=value) for name, value in found.items()}
+
+
+def all_checks(value):
+    names = [check for several in SPEAKING.values() for check in several]
+    return checks(**dict.fromkeys(names, value))
+
+
+def test_an_opinion_is_the_median_of_its_votes_with_the_nearest_reason():
+    opinion = opinion_of("m", [vote(1), vote(5), vote(4)], {}, tokens=7, cost_usd=0.5)
+    assert set(opinion.marks) == set(CRITERIA)
+    assert opinion.marks["plan"] == Mark(median=4, votes=(1, 5, 4), quote="4!")
+    assert (opinion.tokens, opinion.cost_usd) == (7, 0.5)
+
+
+def test_between_two_votes_the_median_lies_in_the_middle():
+    assert opinion_of("m", [vote(2), vote(3)], {}).marks["plan"].median == 2.5
+
+
+def test_unreadable_votes_are_counted_and_give_no_mark():
+    opinion = opinion_of("m", [None, vote(4), None], {})
+    assert opinion.unreadable == 2
+    assert opinion.marks["plan"].votes == (4,)
+
+
+def test_without_any_readable_vote_there_are_no_marks_and_no_agreement():
+    opinion = opinion_of("m", [None, None], all_checks(1))
+    assert opinion.unreadable == 2
+    assert opinion.marks == {}
+    assert opinion.agrees_with_itself is None
+    assert opinion.agrees_with_rules is None
+
+
+def test_a_single_vote_cannot_agree_with_itself():
+    assert opinion_of("m", [vote(4)], {}).agrees_with_itself is None
+
+
+def test_agreement_with_itself_is_the_share_of_pairs_at_most_one_apart():
+    assert agrees_with_itself({"plan": Mark(median=3, votes=(2, 3, 4))}) == 2 / 3
+    same = opinion_of("m", [vote(4), vote(5)], {})
+    assert same.agrees_with_itself == 1
+    apart = opinion_of("m", [vote(1), vote(5)], {})
+    assert apart.agrees_with_itself == 0
+
+
+def test_a_judge_that_objects_where_the_rules_do_agrees_with_them():
+    assert opinion_of("m", [vote(1)], all_checks(2)).agrees_with_rules == 1
+    assert opinion_of("m", [vote(5)], all_checks(0)).agrees_with_rules == 1
+    assert opinion_of("m", [vote(5)], all_checks(1)).agrees_with_rules == 0
+    assert opinion_of("m", [vote(2)], all_checks(0)).agrees_with_rules == 0
+
+
+def test_three_is_no_objection():
+    assert opinion_of("m", [vote(3)], all_checks(0)).agrees_with_rules == 1
+
+
+def test_one_check_of_several_is_enough_for_the_rules_to_object():
+    first, *_ = SPEAKING["reasoning"]
+    process = all_checks(0) | checks(**{first: 1})
+    opinion = opinion_of("m", [vote(5)], process)
+    assert opinion.agrees_with_rules == (len(CRITERIA) - 1) / len(CRITERIA)
+
+
+def test_criteria_that_no_check_looked_at_are_not_compared():
+    only = SPEAKING["honesty"][0]
+    assert opinion_of("m", [vote(1)], checks(**{only: 3})).agrees_with_rules == 1
+    assert opinion_of("m", [vote(1)], {}).agrees_with_rules is None
+    assert opinion_of("m", [vote(1)], checks(unheard_of=3)).agrees_with_rules is None
+
+
+def test_a_criterion_without_a_mark_is_not_compared():
+    assert agrees_with_rules({}, all_checks(1)) is None
+
+
+def test_an_earlier_opinion_stays_and_is_compared_with_the_rules_of_now():
+    before = opinion_of("m", [vote(1), vote(2)], all_checks(0), tokens=9)
+    now = beside_rules(before, all_checks(1))
+    assert (before.agrees_with_rules, now.agrees_with_rules) == (0, 1)
+    assert now.model_copy(update={"agrees_with_rules": 0}) == before
+    assert beside_rules(None, all_checks(1)) is None
+
+
+def test_every_check_that_speaks_to_a_criterion_exists_and_speaks_to_no_other():
+    speaking = [check for several in SPEAKING.values() for check in several]
+    assert set(speaking) <= set(CHECKS)
+    assert len(speaking) == len(set(speaking))
+
+
+@pytest.mark.parametrize("mark", [0, 6, True, 3.0, "3", None])
+def test_a_mark_that_is_no_whole_number_from_1_to_5_is_refused(mark):
+    judged = vote(3).model_dump()["judged"]
+    with pytest.raises(ValidationError):
+        Vote(judged=judged | {"plan": {"mark": mark, "reason": "because"}})
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"plan": {"mark": 3}},
+        {"plan": {"mark": 3, "reason": ""}},
+        {"plan": {"mark": 3, "reason": 7}},
+        {"plan": {"mark": 3, "reason": "because", "score": 1}},
+        {"plan": 3},
+        {"beauty": {"mark": 3, "reason": "because"}},
+    ],
+)
+def test_a_vote_that_is_not_of_the_form_is_refused(changed):
+    with pytest.raises(ValidationError):
+        Vote(judged=vote(3).model_dump()["judged"] | changed)
+
+
+def test_a_vote_that_leaves_a_criterion_out_is_refused():
+    judged = vote(3).model_dump()["judged"]
+    del judged["honesty"]
+    with pytest.raises(ValidationError, match="each once"):
+        Vote(judged=judged)
+
+
+@given(st.lists(marks, min_size=1, max_size=6), st.booleans())
+def test_agreement_is_a_share_and_does_not_depend_on_the_order_of_votes(many, found):
+    votes = [vote(*one) for one in many]
+    process = all_checks(int(found))
+    forth = opinion_of("m", votes, process)
+    back = opinion_of("m", votes[::-1], process)
+    assert forth.agrees_with_itself == back.agrees_with_itself
+    assert forth.agrees_with_rules == back.agrees_with_rules
+    for share in (forth.agrees_with_itself, forth.agrees_with_rules):
+        assert share is None or 0 <= share <= 1

@@ -1,0 +1,109 @@
+"""Plain arithmetic on the fixture's cards gives back what the paper printed."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+from tests.paper.fixture import (
+    AVERAGE,
+    BASELINE,
+    NEVER_RUN,
+    cells,
+    paper_cards,
+    published,
+    write_paper_experiment,
+)
+
+from mlagentbench.core.score import improvement
+from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.task import SUCCESS_BAR
+
+RATES, GAINS = published("success_rate"), published("improvement")
+TASKS = [task for task in RATES if task != AVERAGE]
+COLUMNS = list(RATES[AVERAGE])
+
+Cells = dict[tuple[str, str], list[Scorecard]]
+
+
+@pytest.fixture(scope="module")
+def runs() -> Cells:
+    found: Cells = defaultdict(list)
+    for card in paper_cards():
+        found[card.task, card.model].append(card)
+    return dict(found)
+
+
+def rate(cards: Sequence[Scorecard]) -> float:
+    return 100 * fmean(card.success for card in cards)
+
+
+def gain(cards: Sequence[Scorecard]) -> float:
+    return 100 * fmean(c.improvement for c in cards if c.improvement is not None)
+
+
+def test_there_are_thirteen_tasks_and_eight_columns():
+    assert len(TASKS) == 13
+    assert len(COLUMNS) == 8
+    assert list(GAINS) == list(RATES)
+
+
+def test_a_cell_has_eight_runs_but_for_two_of_the_baseline(runs):
+    odd = {cell: len(cards) for cell, cards in runs.items() if len(cards) != 8}
+    assert odd == {("identify-contrails", BASELINE): 5, ("CLRS", BASELINE): 7}
+
+
+@pytest.mark.parametrize(("task", "column"), list(cells()))
+def test_a_cell_prints_both_published_digits(runs, task, column):
+    cards = runs[task, column]
+    assert f"{rate(cards):.1f}" == RATES[task][column]
+    assert f"{gain(cards):.1f}" == GAINS[task][column]
+
+
+def test_cells_that_were_never_run_are_printed_as_zero(runs):
+    assert not NEVER_RUN & runs.keys()
+    assert {RATES[task][column] for task, column in NEVER_RUN} == {"0.0"}
+    assert {GAINS[task][column] for task, column in NEVER_RUN} == {"0.0"}
+
+
+@pytest.mark.parametrize("column", [name for name in COLUMNS if name != BASELINE])
+def test_averages_over_thirteen_tasks_print_both_published_digits(runs, column):
+    rates = [rate(runs[task, column]) for task in TASKS]
+    gains = [gain(runs[task, column]) for task in TASKS]
+    assert f"{fmean(rates):.1f}" == RATES[AVERAGE][column]
+    assert f"{fmean(gains):.1f}" == GAINS[AVERAGE][column]
+
+
+def test_the_baseline_averages_10_4_over_the_tasks_it_ran_and_6_4_over_all(runs):
+    rates = [rate(runs[task, BASELINE]) for task in TASKS if (task, BASELINE) in runs]
+    gains = [gain(runs[task, BASELINE]) for task in TASKS if (task, BASELINE) in runs]
+    assert len(rates) == 8
+    assert f"{fmean(rates):.1f}" == RATES[AVERAGE][BASELINE] == "10.4"
+    assert f"{sum(rates) / len(TASKS):.1f}" == "6.4"
+    assert f"{fmean(gains):.1f}" == GAINS[AVERAGE][BASELINE]
+
+
+def test_every_success_gained_more_than_the_bar_and_no_other_run_did(runs):
+    for card in (card for cards in runs.values() for card in cards):
+        assert card.success == ((card.improvement or 0.0) > SUCCESS_BAR)
+
+
+def test_scores_improve_on_the_starter_by_what_the_card_says(runs):
+    for card in (card for cards in runs.values() for card in cards):
+        assert (card.score is None) == (card.improvement is None)
+        if card.score is not None:
+            gained = improvement(card.score, card.starter.mean, card.direction)
+            assert gained == pytest.approx(card.improvement, abs=1e-12)
+            assert card.score > -1e-12
+
+
+def test_one_of_gpt_4s_house_prices_was_valid(runs):
+    valid = [c for c in runs["house-price", "GPT-4"] if c.score is not None]
+    assert len(valid) == 1
+
+
+def test_a_written_experiment_holds_every_card(tmp_path: Path):
+    folder = write_paper_experiment(tmp_path / "paper")
+    lines = (folder / "scorecards.jsonl").read_text().splitlines()
+    assert tuple(map(Scorecard.model_validate_json, lines)) == paper_cards()

@@ -1,0 +1,107 @@
+"""A comparison in words."""
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.scorecard import Starter
+from mlagentbench.core.task import Direction
+from mlagentbench.evaluation.statistics.compare import Side, compare
+from mlagentbench.report.comparing import task_rows, written
+
+STARTER = Starter(mean=1.0, sd=0.0, n=8)
+
+
+def side(card, name, gains):
+    """Make a side with so many gains by task."""
+    cards = [
+        card(
+            task=task, run=f"{task}:{name}:none:{seed}", agent=name, seed=seed,
+            improvement=gain, score=1 + gain, success=gain > 0.1, starter=STARTER,
+            ending=Ending.SUBMITTED, direction=Direction.HIGHER,
+        )
+        for task, runs in gains.items()
+        for seed, gain in enumerate(runs)
+    ]  # fmt: skip
+    return Side(name=name, cards=tuple(cards))
+
+
+def everywhere(runs, tasks=8):
+    return {f"t{task}": runs for task in range(tasks)}
+
+
+def test_a_clear_winner_is_named(card):
+    good = side(card, "good", everywhere([0.5] * 8))
+    bad = side(card, "bad", everywhere([0.0] * 8))
+    said = written(compare(bad, good)).verdict
+    assert said.startswith("8 runs separate them at 5 % over tasks: good is ahead")
+    assert (
+        "On just these 8 tasks good is ahead by more than chance of runs (-100." in said
+    )
+
+
+def test_one_task_speaks_only_for_itself(card):
+    a = side(card, "a", {"x": [0.5] * 8})
+    b = side(card, "b", {"x": [0.0] * 8})
+    said = written(compare(a, b)).verdict
+    assert said.startswith("One task says nothing about other tasks. On this task a is")
+
+
+def test_too_few_tasks_are_told_as_such(card):
+    a = side(card, "a", everywhere([0.5], tasks=3))
+    b = side(card, "b", everywhere([0.0], tasks=3))
+    said = written(compare(a, b))
+    assert said.verdict.startswith("1 run does not separate them at 5 % over tasks")
+    assert "differ on 3 of 3 tasks; no test over tasks can reach 5 %" in said.verdict
+    assert said.detectable.startswith("With 1 run on 3 tasks a difference under")
+
+
+def test_a_single_run_can_separate_many_tasks(card):
+    a = side(card, "a", everywhere([0.5], tasks=9))
+    b = side(card, "b", everywhere([0.0], tasks=9))
+    assert written(compare(a, b)).verdict.startswith("1 run separates them at 5 %")
+
+
+def test_sides_without_a_common_task_are_not_compared(card):
+    said = written(
+        compare(side(card, "a", {"x": [0.1]}), side(card, "b", {"y": [0.1]}))
+    )
+    assert said.verdict.startswith("Nothing can be compared")
+    assert said.detectable == ""
+    assert said.measures == said.variance == ()
+    assert len(said.remarks) == 2
+
+
+def test_a_measure_of_single_runs_on_one_task_has_no_interval(card):
+    a, b = side(card, "a", {"x": [0.3]}), side(card, "b", {"x": [0.2]})
+    said = written(compare(a, b)).measures
+    assert said[3] == "improvement_all: A 30.0 %, B 20.0 %, difference +10.0 points"
+    assert said[4] == "  on these tasks: no interval: one run each, p = 1.000"
+
+
+def test_what_was_left_out_or_lost_is_told(card):
+    broken = (
+        side(card, "a", {"x": [0.3]})
+        .cards[0]
+        .model_copy(update={"ending": Ending.BROKEN, "run": "other"})
+    )
+    a = side(card, "a", {"x": [0.3]})
+    a = a.model_copy(update={"cards": (*a.cards, broken)})
+    other = side(card, "b", {"x": [0.2], "y": [0.1]})
+    moved = other.cards[0].model_copy(update={"starter": Starter(mean=2, sd=0, n=1)})
+    found = compare(a, other.model_copy(update={"cards": (moved, other.cards[1])}))
+    said = written(found).remarks
+    name = found.tasks[0].task
+    assert f"left out {found.left_out[0].task}: a has no run of it" in said
+    assert "A: runs that do not count: 1 broken" in said
+    assert f"runs were measured by starters that are not the same: {name}" in said
+
+
+def test_unknown_and_small_shares_of_variance_are_written(card):
+    a = side(card, "a", {"x": [0.3], "y": [0.0]})
+    said = written(compare(a, side(card, "b", {"x": [0.0], "y": [0.0]})))
+    assert said.variance[0] == "A, success: task 100 %, seed unknown, baseline 0 %"
+    assert not any(line.startswith("B") for line in said.variance)
+
+
+def test_a_row_has_both_sides_of_a_task(card):
+    a, b = side(card, "a", {"x": [0.3, 0.0]}), side(card, "b", {"x": [0.2]})
+    [row] = task_rows(compare(a, b))
+    assert row[1:] == ["2, 1", "50.0 %", "100.0 %", "-50.0", "+15.0 %", "+20.0 %"]

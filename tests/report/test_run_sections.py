@@ -1,0 +1,122 @@
+"""The page's sections about runs, written as HTML."""
+
+import random
+import re
+
+import pytest
+
+from mlagentbench.core.finding import Finding, Mark, Opinion, ProcessCheck
+from mlagentbench.report.diffs import CodeChanges, code_changes
+from mlagentbench.report.page import render
+from mlagentbench.report.view import ExperimentView
+
+HOSTILE = (
+    "</pre></script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&\u200b"
+)
+
+
+def with_everything(view: ExperimentView, text: str) -> ExperimentView:
+    """Put a text wherever an agent, a file or a judge could have put it."""
+    finding = Finding(steps=(1, 2), quote=text, why=text)
+    check = ProcessCheck(value=3, evidence=(finding,) * 3)
+    mark = Mark(median=3, votes=(3,), quote=text)
+    told = {
+        "process": {"claims_without_evidence": check, "loops": check},
+        "opinion": Opinion(model=text[:60], marks={"plan": mark}),
+        "reason": text,
+        "actions": {text: 3},
+    }
+    changes = CodeChanges(
+        files=code_changes({"a.py": "a\nb"}, {"a.py": f"a\n{text}", text[:90]: text}),
+        others=(text[:200],),
+    )
+    traces = [
+        trace.model_copy(
+            update={"steps": tuple(_filled(step, text) for step in trace.steps)}
+        )
+        for trace in view.traces
+    ]
+    return view.model_copy(
+        update={
+            "cards": tuple(card.model_copy(update=told) for card in view.cards),
+            "traces": tuple(traces),
+            "code": {card.run: changes for card in view.cards},
+        }
+    )
+
+
+def _filled(step, text):
+    said = {"fields": {"Research Plan": f"{step.step} {text}"}, "observation": text}
+    return step.model_copy(update=said | {"input": {"script_name": text}})
+
+
+def test_a_page_of_416_runs_of_50_steps_stays_under_6_megabytes(experiment_of):
+    view = experiment_of(seeds=35, steps=50)
+    long = "".join(random.Random(1).choices("abc '<&\u200b\n", k=3_000))
+    page = render(with_everything(view, long))
+    assert len(view.cards) >= 416
+    assert len(page.encode()) < 6_000_000
+    assert "steps are shown: those that findings name" in page
+
+
+def test_a_small_page_shows_every_step_and_says_nothing_of_leaving_out(experiment):
+    page = render(experiment)
+    assert "steps are shown: those" not in page
+    assert page.count('<li id="run-1.') == 14
+
+
+def test_hostile_text_is_text_wherever_it_stands(experiment):
+    page = render(with_everything(experiment, HOSTILE))
+    own = page[page.index('<section id="steps">') :]
+    assert own.count("&lt;img src=x onerror=alert(2)&gt;") > 100
+    assert "<img" not in page
+    assert "<script>alert" not in page
+    assert "\u200b" not in own
+
+
+def test_the_diff_marks_lines_by_sign_and_not_by_colour_alone(experiment):
+    page = render(with_everything(experiment, "b = 2"))
+    assert "<del>-b\n</del>" in page
+    assert "<ins>+b = 2\n</ins>" in page
+
+
+def test_a_finding_links_to_the_steps_it_names(experiment):
+    page = render(with_everything(experiment, "x"))
+    assert 'Steps <a href="#run-1.1">1</a>, <a href="#run-1.2">2</a>: x' in page
+    assert '<li id="run-1.2">' in page
+
+
+def test_an_opinion_is_marked_as_one_that_changes_no_score(experiment):
+    page = render(with_everything(experiment, "x"))
+    assert 'A judge\'s opinion <span class="tag">changes no score</span>' in page
+
+
+def test_rows_and_folds_carry_what_filters_look_at(experiment):
+    page = render(experiment)
+    wanted = (
+        'data-task="cifar10" data-agent="research" data-model="example/large-model-1"'
+    )
+    assert page.count(f"<tr {wanted}") == 3
+    assert len(re.findall(f'<details id="run-[0-9]+" {wanted}>', page)) == 3
+
+
+def test_the_endings_add_up_to_all_runs(experiment):
+    page = render(experiment)
+    (foot,) = re.findall(r'<section id="endings">.*?<tfoot>(.*?)</tfoot>', page, re.S)
+    *parts, total = [int(number) for number in re.findall(r">(\d+)<", foot)]
+    assert sum(parts) == total == len(experiment.cards) + 1
+
+
+def test_links_into_a_viewer_are_there_only_when_it_is(experiment):
+    run = experiment.cards[0].run
+    link = "page-traces/index.html#/logs/1-x/a.eval/samples/sample/t%3A0/1/"
+    page = render(experiment.model_copy(update={"viewers": {run: link}}))
+    assert page.count("Inspect&#39;s viewer") + page.count("in Inspect's viewer") == 1
+    assert f'href="{link}"' in page
+    assert "in Inspect's viewer" not in render(experiment)
+
+
+@pytest.mark.parametrize("runs", [1, 40])
+def test_every_run_says_where_the_rest_of_it_is(experiment_of, runs):
+    page = render(experiment_of(seeds=runs, steps=4))
+    assert "<code>mlab show</code> has everything" in page

@@ -1,0 +1,126 @@
+import pytest
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.scorecard import BudgetPoint, RunSeconds, Starter
+from mlagentbench.report.by_budget import budget_curves
+from mlagentbench.report.columns import columns
+from mlagentbench.report.editions import editions
+from mlagentbench.report.spending import spending
+
+FAILED = {"success": False, "significant": False, "improvement": 0.0}
+
+
+def spent(cards):
+    return spending(columns(cards)[0], cards)
+
+
+def paid(card, agent, cost, *, runs=4, wins=4, model="x/y"):
+    return [
+        card(
+            agent=agent,
+            model=model,
+            seed=seed,
+            cost_usd=cost,
+            tokens={"input": round(cost * 1000), "output": 0},
+            **({} if seed < wins else FAILED),
+        )
+        for seed in range(runs)
+    ]
+
+
+def test_a_mean_run_weighs_tasks_alike(card):
+    cards = [
+        card(task="a", steps=10),
+        *(card(task="b", steps=4, seed=s) for s in (1, 2)),
+    ]
+    assert spent(cards).steps == 7
+
+
+def test_tokens_count_cached_ones_and_tell_them_apart(card):
+    tokens = {"input": 100, "output": 20, "cached": 30, "editor": {"input": 100}}
+    found = spent([card(model="x/y", tokens=tokens)])
+    assert (found.tokens, found.cached) == (150, 30)
+
+
+@pytest.mark.parametrize(
+    ("changes", "cost"),
+    [
+        ({"model": "none"}, 0.0),
+        ({"model": "local/small", "tokens": {"input": 9}}, 0.0),
+        ({"model": "x/y", "tokens": {"input": 9}}, None),
+        ({"model": "x/y", "tokens": {"input": 9}, "cost_usd": 0.5}, 0.5),
+        ({"model": "x/y", "cost_usd": 0.5, "unpriced": ("x/y",)}, None),
+    ],
+)
+def test_a_price_nobody_knows_is_not_taken_for_nothing(card, changes, cost):
+    assert spent([card(**changes)]).cost == cost
+
+
+def test_time_that_nobody_accounts_for_is_other(card):
+    seconds = RunSeconds(total=100, model=20, execute=50, harness=5)
+    split = spent([card(seconds=seconds)]).seconds
+    assert split.other == 25
+    assert spent([card(seconds=RunSeconds(model=3))]).seconds.other == 0
+
+
+def test_runs_that_do_not_count_are_not_averaged(card):
+    assert spent([card(ending=Ending.BROKEN)]) is None
+
+
+def test_the_front_holds_whom_nobody_beats_at_both(card):
+    cards = [
+        *paid(card, "cheap", 1.0, wins=1),
+        *paid(card, "dear", 9.0, wins=4),
+        *paid(card, "beaten", 9.5, wins=3),
+        *paid(card, "wasteful", 2.0, wins=1),
+    ]
+    (part,) = editions(cards)
+    front = {
+        part.table.columns[p.place].agent: p.on_front for p in part.fronts[1].points
+    }
+    assert front == {"cheap": True, "wasteful": False, "dear": True, "beaten": False}
+    assert part.on_fronts(part.table.columns[0]) == ["tokens", "cost"]
+    assert part.on_fronts(part.table.columns[2]) == []
+
+
+def test_two_that_are_equal_are_both_on_the_front(card):
+    (part,) = editions([*paid(card, "a", 1.0), *paid(card, "b", 1.0)])
+    assert [point.on_front for point in part.fronts[1].points] == [True, True]
+
+
+def test_who_has_no_price_is_named_and_not_drawn(card):
+    cards = [*paid(card, "a", 1.0), card(agent="b", model="x/z", tokens={"input": 5})]
+    (part,) = editions(cards)
+    assert part.fronts[1].unknown == ("b / x/z",)
+    assert len(part.fronts[0].points) == 2
+
+
+def test_a_budget_is_shown_only_where_every_run_can_tell(card):
+    point = BudgetPoint(steps=10, score=17000.0, success=True)
+    later = BudgetPoint(steps=50, score=17000.0, success=True)
+    cards = [card(by_budget=(point, later)), card(seed=1, by_budget=(point,))]
+    (curve,) = budget_curves(cards, columns(cards))
+    assert [at.steps for at in curve.points] == [10]
+    assert curve.points[0].success.n == 2
+
+
+def test_nothing_valid_by_then_counts_as_no_improvement(card):
+    good = BudgetPoint(steps=10, score=0.9 * 21043.1)
+    cards = [
+        card(by_budget=(good,)),
+        card(seed=1, by_budget=(BudgetPoint(steps=10, score=None),)),
+    ]
+    (curve,) = budget_curves(cards, columns(cards))
+    assert curve.points[0].improvement.value == pytest.approx(0.05)
+
+
+def test_agents_without_scored_steps_have_no_budget_curve(card):
+    assert budget_curves([card()], columns([card()])) == ()
+
+
+def test_an_absurd_score_at_a_budget_has_no_finite_average(card):
+    wild = BudgetPoint(steps=10, score=-1.7e308)
+    starter = Starter(mean=1.0, sd=0.1, n=8)
+    cards = [card(seed=s, starter=starter, by_budget=(wild,)) for s in (0, 1)]
+    (curve,) = budget_curves(cards, columns(cards))
+    assert not curve.points[0].improvement.bounded

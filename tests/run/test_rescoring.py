@@ -1,0 +1,177 @@
+"""An experiment is judged again from what was saved of it."""
+
+import shutil
+
+import pytest
+
+from mlagentbench.core.ending import Ending
+from mlagentbench.core.progress import Silent
+from mlagentbench.core.trace import Called, End, ModelCall, Seconds, Spent, Step
+from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
+from mlagentbench.evaluation.pricing import Price
+from mlagentbench.run.asked import Asked, TaskAsked
+from mlagentbench.run.experiment import Experiment
+from mlagentbench.run.rescoring import rescore
+from mlagentbench.run.step_scores import read_step_scores
+from mlagentbench.run.tracefile import TraceWriter
+from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.tasks.prepare import prepare
+
+STEPS = 14
+SEEDS = (0, 1, 2)
+PRICE = Price(input=1.0, output=0.0)
+
+
+class Counting:
+    """Remembers what it was told of the progress."""
+
+    def __init__(self):
+        self.labels = []
+        self.done = 0
+
+    def start(self, label, total):
+        self.labels.append((label, total))
+
+    def advance(self, amount):
+        self.done += amount
+
+
+@pytest.fixture(scope="module")
+def perfect(cache):
+    task = load_task("house-price")
+    return (prepare(task, cache).private / task.truth).read_text()
+
+
+@pytest.fixture
+def experiment(tmp_path, perfect):
+    """Three runs: nothing until step 4, a bad one, at 11 perfect, at 13 deleted."""
+    task = load_task("house-price")
+    experiment = Experiment(tmp_path / "experiment")
+    asked = TaskAsked(
+        id=task.id, version=task.version, edition=task.edition, source=task.id,
+        digest="", budget=task.budget,
+    )  # fmt: skip
+    experiment.begin(
+        Asked(
+            tasks=(asked,), agent="a", settings={}, model="provider/m", seeds=SEEDS,
+            parallel=1, sandbox="bwrap", limits="", agent_env={}, packages={},
+            python="", started="",
+        )
+    )  # fmt: skip
+    for run in experiment.runs():
+        _write(experiment, run, perfect, tmp_path / f"workspace{run.seed}")
+    return experiment
+
+
+def _write(experiment, run, perfect, workspace):
+    store = SnapshotStore(experiment.snapshots, run=str(run))
+    workspace.mkdir()
+    answers = workspace / "submission.csv"
+    head, *rows = perfect.splitlines()
+    known = StatCache()
+    with TraceWriter(experiment.trace(run)) as trace:
+        for number in range(1, STEPS + 1):
+            if number == 4:
+                zeros = [f"{row.split(',')[0]},0" for row in rows]
+                answers.write_text("\n".join([head, *zeros]) + "\n")
+            if number == 11:
+                answers.write_text(perfect)
+            if number == 13:
+                answers.unlink()
+            snapshot = store.take(workspace, previous=known).id
+            trace.append(Called(run=str(run), call=_call()))
+            trace.append(_step(run, number, snapshot))
+        trace.append(End(run=str(run), ending=Ending.SUBMITTED, seconds=1, at="",
+                         spent=Spent(steps=STEPS)))  # fmt: skip
+    submission = experiment.submission(run)
+    submission.mkdir(parents=True)
+    (submission / "submission.csv").write_text(perfect)
+
+
+def _call():
+    return ModelCall(role="main", model="provider/m", request_sha="", reply={},
+                     usage={"input": 1000, "output": 5})  # fmt: skip
+
+
+def _step(run, number, snapshot):
+    return Step(
+        run=str(run), step=number, agent_step=number, action="Execute Script",
+        input={}, observation="", ok=True, snapshot=snapshot, started="",
+        spent=Spent(steps=number, seconds=number, tokens=1005 * number),
+        seconds=Seconds(execute=1),
+    )  # fmt: skip
+
+
+def test_every_run_is_judged_and_the_progress_told(experiment, cache):
+    progress = Counting()
+    cards = rescore(experiment, cache, progress)
+    assert [card.seed for card in cards] == [*SEEDS]
+    assert {card.score for card in cards} == {0.0}
+    assert all(card.success for card in cards)
+    assert ("judging 3 runs", 3) in progress.labels
+    assert progress.done == 3
+    assert experiment.scorecards() == (cards, [])
+
+
+def test_without_scored_steps_nothing_is_said_about_budgets(experiment, cache):
+    card = rescore(experiment, cache, Silent())[0]
+    assert (card.best_step, card.first_success, card.by_budget) == (None, None, ())
+
+
+def test_scored_steps_tell_what_smaller_budgets_would_have_given(experiment, cache):
+    card = rescore(experiment, cache, Silent(), steps=True)[0]
+    assert card.best_step.step == 11
+    found = card.first_success
+    assert (found.step, found.seconds, found.tokens) == (11, 11.0, 1005 * 11)
+    bad = read_step_scores(experiment, experiment.runs()[0])[1].score
+    assert bad > 100_000
+    budgets = {point.steps: (point.score, point.success) for point in card.by_budget}
+    done = (0.0, True)
+    assert budgets == {10: (bad, False), 14: done, 20: done, 50: done}
+
+
+def test_steps_are_noted_where_the_submission_came_changed_and_went(experiment, cache):
+    rescore(experiment, cache, Silent(), steps=True)
+    scores = read_step_scores(experiment, experiment.runs()[1])
+    assert [one.step for one in scores] == [1, 4, 11, 13]
+    assert [one.score is None for one in scores] == [True, False, False, True]
+
+
+def test_what_was_judged_is_not_judged_again(experiment, cache):
+    rescore(experiment, cache, Silent(), steps=True)
+    lines = experiment.step_score_lines()
+    progress = Counting()
+    rescore(experiment, cache, progress, steps=True)
+    assert experiment.step_score_lines() == lines
+    assert progress.done == len(SEEDS)
+
+
+def test_a_price_list_recounts_the_cost_without_asking_anybody(experiment, cache):
+    card = rescore(experiment, cache, Silent())[0]
+    assert (card.cost_usd, card.unpriced) == (0.0, ("provider/m",))
+    priced = rescore(experiment, cache, Silent(), prices={"provider/m": PRICE})[0]
+    assert priced.cost_usd == pytest.approx(STEPS * 0.001)
+    assert priced.unpriced == ()
+
+
+def test_a_damaged_trace_keeps_its_card_and_the_others_are_judged(experiment, cache):
+    before = rescore(experiment, cache, Silent())
+    damaged = experiment.trace(experiment.runs()[1])
+    damaged.write_bytes(b"{}\n" + damaged.read_bytes())
+    after = rescore(experiment, cache, Silent())
+    assert after[1] == before[1]
+    assert [card.score for card in after] == [0.0, 0.0, 0.0]
+
+
+def test_a_damaged_trace_without_a_card_is_broken_and_says_why(experiment, cache):
+    experiment.trace(experiment.runs()[1]).write_bytes(b"{}\n")
+    cards = rescore(experiment, cache, Silent())
+    assert [card.ending.counts for card in cards] == [True, False, True]
+    assert "damaged" in cards[1].reason
+
+
+def test_a_missing_submission_is_the_agents_and_no_one_elses(experiment, cache):
+    shutil.rmtree(experiment.submission(experiment.runs()[2]))
+    cards = rescore(experiment, cache, Silent())
+    assert cards[2].submission_error == "nothing was collected"
+    assert cards[1].success

@@ -76,9 +76,17 @@ def tables(rows: list[Row]) -> str:
     return (
         head
         + _table(columns, summary)
+        + "\nWhat was true in them:\n\n"
+        + "".join(map(_truths, groups.items()))
         + "\nBy size of study, over the kinds of truth:\n\n"
         + _table(["what", "tasks", "runs", "mean", "least", "most"], detail)
     )
+
+
+def _truths(named: tuple[str, list[Row]]) -> str:
+    name, group = named
+    truths = dict.fromkeys(str(row["truth"]) for row in group)
+    return f"- {name}: {'; '.join(truths)}\n"
 
 
 def grouped(rows: list[Row]) -> dict[str, list[Row]]:

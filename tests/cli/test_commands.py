@@ -135,6 +135,8 @@ def test_a_run_prints_its_result_and_can_be_shown_scored_and_reported(mlab, tmp_
     step = mlab("show", f"{experiment}:starter", "--step", "1")
     assert "validation mae=" in step.stdout
     assert mlab("show", f"{experiment}:nobody").returncode == 2
+    diff = mlab("show", experiment, "--diff")
+    assert "the starter's code is as it was" in diff.stdout
     again = mlab("score", experiment, "--json")
     assert json.loads(again.stdout)["scorecards"][0]["score"] == card["score"]
     page = mlab("report", experiment, "--out", "page.html")

@@ -101,8 +101,7 @@ def _cards(experiment: Experiment, notes: list[str]) -> list[Scorecard]:
 def _runs(part: Part) -> list[RunId]:
     named = {str(run): run for run in part.asked_runs}
     for card in part.cards:
-        own = RunId(task=card.task, agent=card.agent, model=card.model, seed=card.seed)
-        named.setdefault(card.run, own)
+        named.setdefault(card.run, card.run_id)
     return list(named.values())
 
 

@@ -1,15 +1,15 @@
 """Experiments' folders put together as what the report shows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
+from mlagentbench.cli.code import changes_of
 from mlagentbench.cli.experiment_parts import Part, read_part, step_scores
-from mlagentbench.core.scorecard import RunId
 from mlagentbench.core.task import Budget
 from mlagentbench.core.trace import Trace
-from mlagentbench.report.diffs import CodeChanges, code_changes
+from mlagentbench.report.diffs import CodeChanges
 from mlagentbench.report.view import ExperimentView, LeftOut, task_facts
 from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.final_code import final_code, starter_texts
+from mlagentbench.run.final_code import starter_texts
 
 _NAMED_AT_MOST = 3
 
@@ -81,19 +81,8 @@ def _code(part: Part, runs: set[str]) -> Iterable[tuple[str, CodeChanges]]:
     starters = {name: starter_texts(task) for name, task in by_id.items()}
     for run in part.runs:
         if str(run) in runs and str(run) in part.traces and run.task in starters:
-            yield str(run), _changes(part, run, starters[run.task])
-
-
-def _changes(part: Part, run: RunId, starter: Mapping[str, str]) -> CodeChanges:
-    place = part.experiment
-    found = final_code(
-        place.snapshots, place.submission(run), part.traces[str(run)], starter
-    )
-    return CodeChanges(
-        files=code_changes(starter, found.texts, whole=found.whole),
-        others=found.others,
-        note=found.note,
-    )
+            trace, starter = part.traces[str(run)], starters[run.task]
+            yield str(run), changes_of(part.experiment, run, trace, starter)
 
 
 def _budgets(parts: list[Part]) -> dict[str, tuple[Budget, ...]]:

@@ -9,26 +9,29 @@ from mlagentbench.run.experiment import Experiment
 
 def select_runs(text: str) -> tuple[Experiment, list[RunId]]:
     """Return the experiment and those of its runs that NAME picks."""
-    folder, name = _split(text)
+    folder, name = split(text)
     experiment = Experiment(folder)
-    runs = [run for run in experiment.runs() if not name or _named(run, name)]
+    known = experiment.known_runs() or experiment.runs()
+    runs = [run for run in known if not name or _named(run, name)]
     if not runs:
-        known = ", ".join(str(run) for run in experiment.runs())
+        listed = ", ".join(map(str, known))
         raise UsageError(
-            f"{folder} has no run, agent or model '{name}'; it has {known}"
+            f"{folder} has no run, agent or model '{name}'; it has {listed}"
         )
     return experiment, runs
 
 
-def _split(text: str) -> tuple[Path, str]:
-    # A folder's own name may hold a colon, so the longest one that exists wins.
-    whole = Path(text)
-    if whole.exists():
-        return whole, ""
-    folder, _, name = text.partition(":")
-    if not Path(folder).is_dir():
-        raise UsageError(f"there is no experiment {folder}; `mlab run` makes one")
-    return Path(folder), name
+def split(text: str) -> tuple[Path, str]:
+    """Return the experiment's folder and NAME, which may be empty."""
+    # Folders and models may have colons in their names; the longest folder wins.
+    for end in [len(text), *_colons(text)]:
+        if Path(text[:end]).is_dir():
+            return Path(text[:end]), text[end + 1 :]
+    raise UsageError(f"there is no experiment {text}; `mlab run` makes one")
+
+
+def _colons(text: str) -> list[int]:
+    return [place for place in range(len(text) - 1, 0, -1) if text[place] == ":"]
 
 
 def _named(run: RunId, name: str) -> bool:

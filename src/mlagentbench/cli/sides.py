@@ -1,8 +1,8 @@
 """Reading the sides of a comparison as people type them: EXP or EXP:NAME."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
+from mlagentbench.cli.selection import split
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.evaluation.statistics.compare import Side
@@ -33,7 +33,7 @@ def _told_apart(sides: list[Side], texts: Sequence[str]) -> list[Side]:
 
 
 def _side(text: str) -> tuple[Side, list[str]]:
-    folder, name = _split(text)
+    folder, name = split(text)
     found, warnings = Experiment(folder).scorecards()
     cards = last_attempts(found)
     if not cards:
@@ -51,18 +51,6 @@ def _side(text: str) -> tuple[Side, list[str]]:
             f"{text} is several: {_listed(chosen)}; name one of them as {folder}:NAME"
         )
     return Side(name=harmless(acting.pop()), cards=tuple(chosen)), warnings
-
-
-def _split(text: str) -> tuple[Path, str]:
-    # Folders and models may have colons in their names; the longest folder wins.
-    for end in [len(text), *_colons(text)]:
-        if Path(text[:end]).is_dir():
-            return Path(text[:end]), text[end + 1 :]
-    raise UsageError(f"there is no experiment {text}; `mlab run` makes one")
-
-
-def _colons(text: str) -> list[int]:
-    return [place for place in range(len(text) - 1, 0, -1) if text[place] == ":"]
 
 
 def _names(card: Scorecard) -> tuple[str, str, str]:

@@ -134,3 +134,8 @@ class Scorecard(Record):
     sandbox: SandboxUsed
     harness: Harness
     created: str
+
+    @property
+    def run_id(self) -> RunId:
+        """Which run it is about."""
+        return RunId(task=self.task, agent=self.agent, model=self.model, seed=self.seed)

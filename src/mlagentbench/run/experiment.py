@@ -91,6 +91,14 @@ class Experiment:
             for seed in asked.seeds
         ]
 
+    def known_runs(self) -> list[RunId]:
+        """Return every run that was asked for, and others that have a scorecard."""
+        asked = self.runs() if self._asked.is_file() else []
+        known = {str(run): run for run in asked}
+        for card in self.scorecards()[0]:
+            known.setdefault(card.run, card.run_id)
+        return list(known.values())
+
     def attempt(self, run: RunId) -> int:
         """Return which attempt a run is at, as its set-aside traces show it."""
         number = 1

@@ -1,6 +1,6 @@
 """`mlab show`: a run's steps in the terminal."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 from rich.text import Text
@@ -13,32 +13,44 @@ if TYPE_CHECKING:
     from mlagentbench.run.experiment import Experiment
 
 
+class Flags(TypedDict):
+    """What `mlab show` was given."""
+
+    experiment: str
+    step: int | None
+    diff: bool
+    prompt: int | None
+    as_json: bool
+
+
+_COLOURS = {"+": "blue", "-": "yellow"}
+
+
 @click.command("show")
 @click.argument("experiment", metavar="EXP[:NAME]")
 @click.option("--step", type=click.IntRange(1), help="Show one step whole.")
+@click.option("--diff", is_flag=True, help="Show what became of the starter's code.")
 @click.option("--prompt", type=click.IntRange(1), help="What the model saw at a step.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(
-    *, experiment: str, step: int | None, prompt: int | None, as_json: bool
-) -> None:
+def command(**flags: Unpack[Flags]) -> None:
     """Show what an agent did, step by step."""
     from mlagentbench.cli.selection import select_runs
     from mlagentbench.run.tracefile import read_trace
 
-    found, runs = select_runs(experiment)
-    if prompt is not None:
-        for run in runs:
-            _print_prompt(found, run, prompt)
+    found, runs = select_runs(flags["experiment"])
+    traces = {run: read_trace(found.trace(run), str(run)) for run in runs}
+    if flags["as_json"]:
+        print_json([trace.model_dump(mode="json") for trace in traces.values()])
         return
-    traces = [read_trace(found.trace(run), str(run)) for run in runs]
-    if as_json:
-        print_json([trace.model_dump(mode="json") for trace in traces])
-        return
-    for trace in traces:
-        if step is None:
-            _print_trace(trace)
+    for run, trace in traces.items():
+        if flags["prompt"] is not None:
+            _print_prompt(found, run, flags["prompt"])
+        elif flags["step"] is not None:
+            _print_step(trace, flags["step"])
+        elif flags["diff"]:
+            _print_diff(found, run, trace)
         else:
-            _print_step(trace, step)
+            _print_trace(trace)
 
 
 def _print_trace(trace: "Trace") -> None:
@@ -73,10 +85,31 @@ def _print_step(trace: "Trace", number: int) -> None:
         raise UsageError(f"{trace.run} has no step {number}; its last is {last}")
     console = out()
     console.rule(Text(f"{trace.run}, step {number}: {harmless(step.action)}"))
-    for name, value in step.input.items():
+    for name, value in (step.fields | step.input).items():
         console.print(f"{name}:\n{harmless(str(value))}", markup=False)
     console.rule("observation")
     console.print(harmless(step.told), markup=False)
+
+
+def _print_diff(experiment: "Experiment", run: "RunId", trace: "Trace") -> None:
+    from mlagentbench.cli.code import changes_of
+    from mlagentbench.report.plain import harmless
+    from mlagentbench.run.final_code import starter_texts
+    from mlagentbench.run.preparing import same_task
+
+    asked = next(task for task in experiment.asked.tasks if task.id == run.task)
+    starter = starter_texts(same_task(asked))
+    changes = changes_of(experiment, run, trace, starter)
+    console = out()
+    for file in changes.files:
+        changed = f"{file.kind}, {file.added} lines more, {file.removed} less"
+        console.rule(Text(f"{run}, {harmless(file.name)}: {changed}"))
+        for line in file.lines:
+            console.print(harmless(line), style=_COLOURS.get(line[:1]), markup=False)
+    if not changes.files:
+        console.print(f"{run}: the starter's code is as it was", markup=False)
+    if changes.note:
+        console.print(changes.note, markup=False)
 
 
 def _print_prompt(experiment: "Experiment", run: "RunId", step: int) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from mlagentbench.cli.console import err, print_json
-from mlagentbench.cli.judges import judge_documents, judge_lines
 from mlagentbench.cli.reporting import view_of
 from mlagentbench.core.errors import BenchError
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.report.judges import judge_documents, judge_lines
 from mlagentbench.report.page import write_report
 from mlagentbench.report.text import summary_lines
 from mlagentbench.report.view import ExperimentView, TaskFacts, task_facts

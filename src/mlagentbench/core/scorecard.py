@@ -10,6 +10,10 @@ from mlagentbench.core.record import Record
 from mlagentbench.core.task import Direction
 
 
+NOT_JUDGED = "imported: not judged by us"
+"""The reason on cards of runs that were read from other people's logs, not scored."""
+
+
 class RunId(Record):
     """One agent on one task with one seed."""
 

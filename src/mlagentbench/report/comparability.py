@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.scorecard import NOT_JUDGED, Scorecard
 from mlagentbench.core.task import Budget, DataKind
 from mlagentbench.report.plain import shortened
 from mlagentbench.report.view import ExperimentView, score_name
@@ -54,14 +54,16 @@ def _unsafe(cards: Sequence[Scorecard]) -> Caution | None:
 
 
 def _imported(cards: Sequence[Scorecard]) -> Caution | None:
-    runs = [card.run for card in cards if is_imported(card)]
-    if not runs:
+    found = [card for card in cards if is_imported(card)]
+    if not found:
         return None
+    unscored = sum(NOT_JUDGED in (card.reason or "") for card in found)
+    without = f" Nobody judged {unscored:,} of them." if unscored else ""
     return Caution(
         title="Runs of the original benchmark",
-        text=f"{_named(runs)}: read from its own logs and scored by its own graders on"
-        " its own data. How they were worked can be compared with ours; their scores"
-        " cannot.",
+        text=f"{_named([card.run for card in found])}: made by its own harness on its"
+        " own data, and scored by its own graders where they are."
+        f"{without} How they were worked can be compared with ours; scores cannot.",
     )
 
 
@@ -121,7 +123,11 @@ def _harnesses(cards: Sequence[Scorecard]) -> Caution | None:
 
 
 def _unmeasured(cards: Sequence[Scorecard]) -> Caution | None:
-    names = dict.fromkeys(score_name(card) for card in cards if card.starter is None)
+    names = dict.fromkeys(
+        score_name(card)
+        for card in cards
+        if card.starter is None and not is_imported(card)
+    )
     if not names:
         return None
     return Caution(

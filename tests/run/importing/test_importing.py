@@ -17,11 +17,10 @@ from tests.run.importing.builder import (
 
 from mlagentbench.core.ending import Ending
 from mlagentbench.core.errors import UsageError
-from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.scorecard import NOT_JUDGED, Scorecard
 from mlagentbench.core.trace import Trace
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.importing.importer import import_original
-from mlagentbench.run.importing.one_run import NOT_JUDGED
 from mlagentbench.run.tracefile import read_trace
 
 TIMED_OUT = """Traceback (most recent call last):

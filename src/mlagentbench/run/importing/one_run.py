@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from mlagentbench.core.ending import Ending
-from mlagentbench.core.scorecard import RunId, SandboxUsed, Scorecard
+from mlagentbench.core.scorecard import NOT_JUDGED, RunId, SandboxUsed, Scorecard
 from mlagentbench.core.task import Task
 from mlagentbench.core.trace import End, Trace
 from mlagentbench.evaluation.judgement import Verdict, evaluate
@@ -15,7 +15,6 @@ from mlagentbench.run.importing.reading import LogTree
 from mlagentbench.run.importing.steps import steps_of
 from mlagentbench.run.rejecting import REJECTED
 
-NOT_JUDGED = "imported: not judged by us"
 _SANDBOX = SandboxUsed(provider="original", limits="none", unsafe=True)
 _SUBMITTED = "submission"
 """The one check that looks at a verdict and not at how a run was worked."""

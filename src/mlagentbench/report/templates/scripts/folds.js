@@ -2,8 +2,9 @@
 (() => {
   function openLinkedFold() {
     const target = location.hash && document.getElementById(location.hash.slice(1));
-    if (target && target.tagName === "DETAILS") {
-      target.open = true;
+    const fold = target && target.closest("details");
+    if (fold) {
+      fold.open = true;
       target.scrollIntoView();
     }
   }

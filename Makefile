@@ -6,7 +6,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -n $(shell echo $$(( $$(nproc) * 2 ))) --dist worksteal
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help install demo test check slow bench redteam soak study clean
+.PHONY: help install demo test check slow bench redteam soak study simulate clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list.
@@ -48,6 +48,9 @@ soak: .venv/.dev bwrap  ## Kill and resume a hundred runs; at most 15 minutes.
 study: .venv/.dev bwrap  ## A small local model does research; goes on where it was stopped.
 	@$(BIN)/mlab prepare house-price
 	@$(BIN)/python tools/study.py
+
+simulate: .venv/.dev  ## How often our intervals hold: simulated studies, some minutes.
+	@$(BIN)/python tools/simulate.py --write
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

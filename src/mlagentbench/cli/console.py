@@ -6,6 +6,7 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 
 def out() -> Console:
@@ -32,5 +33,6 @@ def print_table(columns: list[str], rows: list[list[str]]) -> None:
         return
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        table.add_row(*row)
+        # Names of agents and files are no markup, whatever brackets they have.
+        table.add_row(*map(Text, row))
     console.print(table)

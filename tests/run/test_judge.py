@@ -12,9 +12,9 @@ import pytest
 
 from mlagentbench.core.errors import GraderError
 from mlagentbench.run.judge import judge, shared_judges
-from mlagentbench.run.judge_alone import hear_alone
-from mlagentbench.run.judge_case import Case
-from mlagentbench.run.judge_room import JudgeRoom
+from mlagentbench.run.judges.alone import hear_alone
+from mlagentbench.run.judges.case import Case
+from mlagentbench.run.judges.room import JudgeRoom
 from mlagentbench.tasks.catalogue import load_task
 
 OBEDIENT = """

@@ -14,9 +14,9 @@ from pathlib import Path
 from mlagentbench.core.errors import GraderError
 from mlagentbench.core.task import Task
 from mlagentbench.evaluation.judgement import Verdict
-from mlagentbench.run.judge_alone import hear_alone
-from mlagentbench.run.judge_case import SECONDS, Case, Heard
-from mlagentbench.run.judge_room import JudgeRoom
+from mlagentbench.run.judges.alone import hear_alone
+from mlagentbench.run.judges.case import SECONDS, Case, Heard
+from mlagentbench.run.judges.room import JudgeRoom
 
 _ROOM: ContextVar[JudgeRoom | None] = ContextVar("judge_room", default=None)
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from mlagentbench.core.task import Grade
-from mlagentbench.run.judge_case import LONGEST_LINE, READY, Case, Heard
-from mlagentbench.run.judge_child import grader_of, hear
+from mlagentbench.run.judges.case import LONGEST_LINE, READY, Case, Heard
+from mlagentbench.run.judges.child import grader_of, hear
 from mlagentbench.run.lifeline import die_with
 
 _LONGEST_OUT = 65_536

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.core.task import Grade
-from mlagentbench.run.judge_case import Case
+from mlagentbench.run.judges.case import Case
 from mlagentbench.run.lifeline import die_with
 from mlagentbench.tasks.catalogue import load_task
 from mlagentbench.tasks.loader import load_grade

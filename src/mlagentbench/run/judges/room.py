@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import cast
 
 from mlagentbench.core.errors import GraderError
-from mlagentbench.run.judge_alone import end, hear_alone
-from mlagentbench.run.judge_case import (
+from mlagentbench.run.judges.alone import end, hear_alone
+from mlagentbench.run.judges.case import (
     LONGEST_LINE,
     READY,
     Case,
@@ -106,7 +106,7 @@ class JudgeRoom:
 async def _started(case: Case) -> JudgeServer | None:
     """Start a server; None where its grader cannot be shared by forking."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-m", "mlagentbench.run.judge_server"),
+        *(sys.executable, "-I", "-m", "mlagentbench.run.judges.server"),
         *(str(case.folder), case.edition, str(os.getpid())),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

@@ -4,13 +4,13 @@ import asyncio
 import os
 import sys
 
-from mlagentbench.run.judge_case import Case, Heard, quiet_environment
+from mlagentbench.run.judges.case import Case, Heard, quiet_environment
 
 
 async def hear_alone(case: Case) -> Heard:
     """Start a child, let it grade once, and end it where it takes too long."""
     child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-m", "mlagentbench.run.judge_child"),
+        *(sys.executable, "-I", "-m", "mlagentbench.run.judges.child"),
         *(case.model_dump_json(), str(os.getpid())),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,

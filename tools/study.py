@@ -8,10 +8,9 @@ reported as they are.
 
 from pathlib import Path
 
-from scipy.stats import binomtest
-
 from mlagentbench.cli.live import Screen
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.evaluation.statistics.rates import wilson
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.pipeline import resume, run
 from mlagentbench.run.plan import BudgetOverride, Plan
@@ -100,13 +99,13 @@ def _row(cards: list[Scorecard]) -> str:
     gains = [card.improvement or 0.0 for card in counted]
     won = sum(card.success for card in counted)
     executed = [card.actions.get("Execute Script", 0) for card in counted]
-    interval = binomtest(won, len(counted)).proportion_ci(method="wilson")
+    rate = wilson(won, len(counted))
     cells = [
         cards[0].agent,
         str(len(counted)),
         str(sum(gain > 0 for gain in gains)),
         str(won),
-        f"{interval.low:.0%} to {interval.high:.0%}",
+        f"{rate.low:.0%} to {rate.high:.0%}",
         f"{max(gains):+.1%}",
         f"{sum(card.steps for card in counted) / len(counted):.0f}",
         f"{sum(executed) / len(executed):.1f}",

@@ -7,9 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.borrowing import borrow
 
 from mlagentbench.core.errors import GraderError
 from mlagentbench.core.task import Task
+from mlagentbench.run.places import default_cache
 from mlagentbench.tasks.catalogue import load_task
 from mlagentbench.tasks.check.bench import Attempt, Solution
 from mlagentbench.tasks.check.subject import Subject
@@ -79,9 +81,8 @@ class PlainBench:
 
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory) -> Path:
-    """One cache for all tests, which a caller may share between sessions."""
-    chosen = os.environ.get("MLAB_TEST_CACHE")
-    return Path(chosen) if chosen else tmp_path_factory.mktemp("cache")
+    """A cache that tests may spoil; what they did not change is borrowed."""
+    return borrow(tmp_path_factory.mktemp("tasks") / "cache", default_cache())
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from mlagentbench.environment.sandbox.dialogue import (
 from mlagentbench.environment.sandbox.furnishing import WORKSPACE
 from mlagentbench.run.grading import inside
 
-LOADING_SECONDS = 20.0
+LOADING_SECONDS = 60.0
 """The longest a submission may take to be imported."""
 
 _INSIDE = str(inside.MOUNTED / "inside.py")

@@ -62,6 +62,7 @@ def take_all(context: BrowserContext, folder: Path) -> None:
             page.close()
     take_sections(context, paper, FROM_PAPER)
     take_sections(context, made_up, FROM_STUDY)
+    take_run(context, made_up)
     phone = opened(context, paper, PHONE, "light")
     take_top(phone, "phone")
     phone.close()
@@ -105,6 +106,17 @@ def take_sections(
         path = PICTURES / f"{name}.png"
         page.locator(f"section#{name}").screenshot(path=path)
         shrink(path)
+    page.close()
+
+
+def take_run(context: BrowserContext, report: Path) -> None:
+    """Take the first run's fold, open."""
+    page = opened(context, report, WIDE, "light")
+    fold = page.locator("details#run-1")
+    fold.locator("summary").first.click()
+    path = PICTURES / "run.png"
+    fold.screenshot(path=path)
+    shrink(path)
     page.close()
 
 

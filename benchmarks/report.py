@@ -23,6 +23,7 @@ from mlagentbench.core.scorecard import (
 )
 from mlagentbench.core.task import Direction
 from mlagentbench.core.trace import Measurement, Seconds, Spent, Step, Trace
+from mlagentbench.evaluation.process.table import CHECKS
 from mlagentbench.report.diffs import CodeChanges, code_changes
 from mlagentbench.report.page import render
 from mlagentbench.report.view import ExperimentView
@@ -41,7 +42,6 @@ AGENTS = {
     ("research", "example/small"): 0.1,
     ("classic", "example/large"): 0.15,
 }
-CHECKS = ("format_errors", "loops", "same_exception", "unproven_claims", "plan_drift")
 TOKENS = {"tuner": 0, "research": 400_000, "classic": 150_000}
 STARTER = Starter(mean=0.5, sd=0.004, n=8)
 CODE = "".join(f"layer_{n} = block(width={n}, dropout=0.1)\n" for n in range(120))

@@ -20,21 +20,15 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(*, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool) -> int:
     """Say whether TASKS are sound, and why not; exit 1 where not."""
-    findings = {
-        task.name: _findings(task)
-        for task in chosen_tasks(tasks, edition=edition, every=every)
-    }
+    documents, sound = {}, True
+    for task in chosen_tasks(tasks, edition=edition, every=every):
+        found = _findings(task)
+        sound = sound and all(finding.ok for finding in found)
+        documents[task.name] = [finding.model_dump() for finding in found]
+        if not as_json:
+            _print(task.name, found)
     if as_json:
-        print_json(
-            {
-                name: [finding.model_dump() for finding in found]
-                for name, found in findings.items()
-            }
-        )
-    else:
-        for name, found in findings.items():
-            _print(name, found)
-    sound = all(finding.ok for found in findings.values() for finding in found)
+        print_json(documents)
     return 0 if sound else 1
 
 

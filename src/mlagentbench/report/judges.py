@@ -24,13 +24,17 @@ def judge_documents(cards: list[Scorecard]) -> dict[str, Any]:
 
 def _line(judge: str, found: Agreement) -> str:
     parts = [
-        f"{found.votes} votes on {found.runs} run{'' if found.runs == 1 else 's'}",
+        f"{_counted(found.votes, 'vote')} on {_counted(found.runs, 'run')}",
         f"{found.unreadable} unreadable",
         f"agrees with itself: {_alpha(found.alpha)}",
         f"with the rules: {_with_rules(found)}",
         f"{found.tokens} tokens, {_cost(found.cost_usd)}",
     ]
     return f"judge {judge}: {'; '.join(parts)}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _alpha(alpha: Estimate | None) -> str:

@@ -22,7 +22,7 @@ from mlagentbench.run.plan import BudgetOverride, Plan
 from mlagentbench.run.prompting import prompts_of
 from mlagentbench.run.pruning import prune
 from mlagentbench.run.rescoring import rescore
-from mlagentbench.run.step_scores import read_step_scores
+from mlagentbench.run.step_scores import step_scores_by_run
 from mlagentbench.run.tracefile import read_trace
 
 MLAB = Path(sys.executable).with_name("mlab")
@@ -213,7 +213,7 @@ def test_every_step_can_be_scored_and_going_on_judges_only_the_rest(cache, undis
     experiment = undisturbed["tuner"]
     (run_id,) = experiment.runs()
     (card,) = rescore(experiment, cache, Silent(), steps=True)
-    scores = read_step_scores(experiment, run_id)
+    scores = step_scores_by_run(experiment)[str(run_id)]
     steps = read_trace(experiment.trace(run_id), str(run_id)).steps
     executed = [step.step for step in steps if step.action == "Execute Script"]
     assert [one.step for one in scores if one.score is not None] == executed

@@ -48,6 +48,7 @@ def test_what_is_known_of_a_run_is_said(card):
     assert facts["Score interval"] == "17,000 to 18,500"
     assert facts["Gap closed"] == "+62.0 %"
     assert facts["Best step"] == "17,500 at step 2"
+    assert facts["Given away"] == "+1.9 %"
     assert facts["Cost"] == "$0.42"
     assert facts["Attempt"] == "2"
     assert facts["Taken up again"] == "3 times"

@@ -5,14 +5,13 @@ from mlagentbench.report.columns import columns
 from mlagentbench.report.headline import headlines
 from mlagentbench.report.summaries import summary
 from mlagentbench.report.tables import suite_tables
-from mlagentbench.report.view import score_name
 
 FAILED = {"success": False, "significant": False, "improvement": 0.0}
 INVALID = {"score": None, "improvement": None, "success": False}
 
 
 def summed(cards, place=0):
-    tasks = list(dict.fromkeys(map(score_name, cards)))
+    tasks = list(dict.fromkeys(card.score_name for card in cards))
     return summary(columns(cards)[place], cards, tasks)
 
 

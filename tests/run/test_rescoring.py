@@ -12,7 +12,7 @@ from mlagentbench.evaluation.pricing import Price
 from mlagentbench.run.asked import Asked, TaskAsked
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.rescoring import rescore
-from mlagentbench.run.step_scores import read_step_scores
+from mlagentbench.run.step_scores import step_scores_by_run
 from mlagentbench.run.tracefile import TraceWriter
 from mlagentbench.tasks.catalogue import load_task
 from mlagentbench.tasks.prepare import prepare
@@ -123,7 +123,7 @@ def test_scored_steps_tell_what_smaller_budgets_would_have_given(experiment, cac
     assert card.best_step.step == 11
     found = card.first_success
     assert (found.step, found.seconds, found.tokens) == (11, 11.0, 1005 * 11)
-    bad = read_step_scores(experiment, experiment.runs()[0])[1].score
+    bad = step_scores_by_run(experiment)[str(experiment.runs()[0])][1].score
     assert bad > 100_000
     budgets = {point.steps: (point.score, point.success) for point in card.by_budget}
     done = (0.0, True)
@@ -132,7 +132,7 @@ def test_scored_steps_tell_what_smaller_budgets_would_have_given(experiment, cac
 
 def test_steps_are_noted_where_the_submission_came_changed_and_went(experiment, cache):
     rescore(experiment, cache, Silent(), steps=True)
-    scores = read_step_scores(experiment, experiment.runs()[1])
+    scores = step_scores_by_run(experiment)[str(experiment.runs()[1])]
     assert [one.step for one in scores] == [1, 4, 11, 13]
     assert [one.score is None for one in scores] == [True, False, False, True]
 

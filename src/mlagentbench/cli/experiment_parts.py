@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pydantic import ValidationError
-
 from mlagentbench.core.errors import BenchError, UsageError
 from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.task import Budget, Task
@@ -13,7 +11,7 @@ from mlagentbench.run.asked import Asked
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.opinions.ballots import missing_opinions
 from mlagentbench.run.preparing import same_task
-from mlagentbench.run.step_scores import StepScore
+from mlagentbench.run.step_scores import step_scores_by_run
 from mlagentbench.run.tracefile import read_trace
 from mlagentbench.tasks.digest import task_digest
 
@@ -66,15 +64,11 @@ def read_part(experiment: Experiment) -> Part:
 
 def step_scores(part: Part) -> dict[str, tuple[tuple[int, float], ...]]:
     """Return what steps scored on held-out data, by run."""
-    found: dict[str, dict[int, float]] = {}
-    for raw in part.experiment.step_score_lines():
-        try:
-            one = StepScore.model_validate_json(raw)
-        except ValidationError:
-            continue  # A torn line is judged again by `mlab score --steps`.
-        if one.score is not None:
-            found.setdefault(one.run, {})[one.step] = one.score
-    return {run: tuple(sorted(scores.items())) for run, scores in found.items()}
+    judged = step_scores_by_run(part.experiment)
+    return {
+        run: tuple((one.step, one.score) for one in scores if one.score is not None)
+        for run, scores in judged.items()
+    }
 
 
 def _asked(experiment: Experiment, notes: list[str]) -> Asked | None:

@@ -6,8 +6,8 @@ from mlagentbench.cli.selection import split
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.evaluation.statistics.compare import Side
+from mlagentbench.report.naming import who
 from mlagentbench.report.plain import harmless
-from mlagentbench.report.tally import who
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.scorecards import last_attempts
 

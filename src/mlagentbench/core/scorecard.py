@@ -139,6 +139,11 @@ class Scorecard(Record):
     created: str
 
     @property
+    def score_name(self) -> str:
+        """What its score belongs to: `task@version/edition`."""
+        return f"{self.task}@{self.version}/{self.edition}"
+
+    @property
     def run_id(self) -> RunId:
         """Which run it is about."""
         return RunId(task=self.task, agent=self.agent, model=self.model, seed=self.seed)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from mlagentbench.core.ending import Ending
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId
+from mlagentbench.report.naming import who
 from mlagentbench.report.rows import RunRow, UnjudgedRow
-from mlagentbench.report.tally import who
 from mlagentbench.report.view import ExperimentView
 
 NO_CARD = "no scorecard"

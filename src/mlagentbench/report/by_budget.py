@@ -15,7 +15,6 @@ from mlagentbench.evaluation.statistics.estimate import Estimate
 from mlagentbench.evaluation.statistics.suite import suite_rate
 from mlagentbench.report.columns import Column
 from mlagentbench.report.summaries import bounded_mean
-from mlagentbench.report.view import score_name
 
 Value = TypeVar("Value")
 
@@ -71,7 +70,7 @@ def _read(
     for card in cards:
         for point in card.by_budget:
             if point.steps == steps:
-                by_task.setdefault(score_name(card), []).append(read(card, point))
+                by_task.setdefault(card.score_name, []).append(read(card, point))
     return by_task
 
 

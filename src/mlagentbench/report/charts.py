@@ -5,17 +5,18 @@ from collections.abc import Iterable, Sequence
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.task import SUCCESS_BAR
+from mlagentbench.evaluation.statistics.tallies import gain, tally
 from mlagentbench.report.by_budget import BudgetCurve
 from mlagentbench.report.columns import Column, columns, place_of
 from mlagentbench.report.curves import TaskCurves, task_curves
 from mlagentbench.report.editions import EditionPart
 from mlagentbench.report.failures import OUTCOMES
 from mlagentbench.report.fronts import Front
+from mlagentbench.report.naming import who
 from mlagentbench.report.numbers import percent
 from mlagentbench.report.plain import harmless
 from mlagentbench.report.spending import TimeSplit
-from mlagentbench.report.tally import improvement, tally, who
-from mlagentbench.report.view import ExperimentView, score_name
+from mlagentbench.report.view import ExperimentView
 
 
 class Point(Record):
@@ -77,7 +78,7 @@ class Charts(Record):
 def charts(view: ExperimentView, parts: Sequence[EditionPart]) -> Charts:
     """Compute the charts of an experiment."""
     everyone = columns(view.cards)
-    names = {score_name(card): card.task for card in view.cards}
+    names = {card.score_name: card.task for card in view.cards}
     validation = (task_curves(view, name, everyone) for name in names)
     return Charts(
         agents=everyone,
@@ -116,7 +117,7 @@ def _bars(
     groups: dict[tuple[int, str], list[Scorecard]] = {}
     for card in cards:
         if card.ending.counts and card.starter:
-            key = place_of(card, everyone), score_name(card)
+            key = place_of(card, everyone), card.score_name
             groups.setdefault(key, []).append(card)
     for (agent, task), group in groups.items():
         counted = tally(group)
@@ -133,10 +134,10 @@ def _bars(
 
 
 def _point(card: Scorecard) -> Point:
-    gain = improvement(card)
-    result = "no valid submission" if gain is None else percent(gain)
+    found = gain(card)
+    result = "no valid submission" if found is None else percent(found)
     return Point(
-        value=gain or 0.0,
-        valid=gain is not None,
-        text=harmless(f"{score_name(card)}\n{who(card)}, seed {card.seed}\n{result}"),
+        value=found or 0.0,
+        valid=found is not None,
+        text=harmless(f"{card.score_name}\n{who(card)}, seed {card.seed}\n{result}"),
     )

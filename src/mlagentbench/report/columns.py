@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.report.naming import who
 from mlagentbench.report.plain import harmless
-from mlagentbench.report.tally import who
 
 COLOURS = 8
 """How many colours and marks there are; after that they come again."""

@@ -6,7 +6,7 @@ from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import NOT_JUDGED, Scorecard
 from mlagentbench.core.task import Budget, DataKind
 from mlagentbench.report.plain import shortened
-from mlagentbench.report.view import ExperimentView, score_name
+from mlagentbench.report.view import ExperimentView
 
 _NAMED_AT_MOST = 6
 ORIGINAL = "original"
@@ -75,7 +75,7 @@ def is_imported(card: Scorecard) -> bool:
 def _versions(cards: Sequence[Scorecard]) -> Caution | None:
     names: dict[str, set[str]] = {}
     for card in cards:
-        names.setdefault(card.task, set()).add(score_name(card))
+        names.setdefault(card.task, set()).add(card.score_name)
     mixed = [" and ".join(sorted(group)) for group in names.values() if len(group) > 1]
     if not mixed:
         return None
@@ -124,7 +124,7 @@ def _harnesses(cards: Sequence[Scorecard]) -> Caution | None:
 
 def _unmeasured(cards: Sequence[Scorecard]) -> Caution | None:
     names = dict.fromkeys(
-        score_name(card)
+        card.score_name
         for card in cards
         if card.starter is None and not is_imported(card)
     )
@@ -138,7 +138,7 @@ def _unmeasured(cards: Sequence[Scorecard]) -> Caution | None:
 
 
 def _other_data(view: ExperimentView) -> Caution | None:
-    shown = dict.fromkeys(map(score_name, view.cards))
+    shown = dict.fromkeys(card.score_name for card in view.cards)
     names = [
         facts.name
         for facts in view.tasks

@@ -11,7 +11,7 @@ from mlagentbench.report.columns import Column, place_of
 from mlagentbench.report.medians import Median, median_line
 from mlagentbench.report.numbers import number
 from mlagentbench.report.plain import harmless
-from mlagentbench.report.view import ExperimentView, TaskFacts, score_name
+from mlagentbench.report.view import ExperimentView, TaskFacts
 
 
 class Curve(Record):
@@ -50,7 +50,7 @@ def task_curves(
     view: ExperimentView, name: str, present: Sequence[Column]
 ) -> TaskCurves:
     """Gather the curves of every run on one task."""
-    cards = [card for card in view.cards if score_name(card) == name]
+    cards = [card for card in view.cards if card.score_name == name]
     facts = view.facts(cards[0])
     traced = [(card, view.trace(card)) for card in cards]
     curves = [

@@ -1,11 +1,12 @@
 """What is known of a run in single lines: score, bar, time, tokens, sandbox."""
 
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.evaluation.statistics.tallies import given_away
 from mlagentbench.report.budgeting import fitted
 from mlagentbench.report.numbers import dollars, duration, number, percent, with_unit
 from mlagentbench.report.steps import Fact
 from mlagentbench.report.text import verdict
-from mlagentbench.report.view import TaskFacts, score_name
+from mlagentbench.report.view import TaskFacts
 
 _KINDS = ("input", "output", "cached")
 
@@ -22,7 +23,7 @@ def run_facts(card: Scorecard, facts: TaskFacts, *, room: int) -> tuple[Fact, ..
 
 def _judged(card: Scorecard, facts: TaskFacts) -> dict[str, str]:
     return {
-        "Belongs to": score_name(card),
+        "Belongs to": card.score_name,
         "Metric": f"{card.metric}, {card.direction} is better",
         "Success": verdict(card),
         "Score": with_unit(card.score, facts.unit),
@@ -31,6 +32,7 @@ def _judged(card: Scorecard, facts: TaskFacts) -> dict[str, str]:
         "Reference": with_unit(facts.reference, facts.unit),
         "Gap closed": percent(card.gap_closed),
         "Best step": _best_step(card, facts),
+        "Given away": percent(given_away(card) or None),
         "First success": _first_success(card),
         "Had it stopped earlier": _by_budget(card, facts),
         "Main reason": card.failure or "",

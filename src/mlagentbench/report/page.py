@@ -10,6 +10,7 @@ from mlagentbench.core.disk import write_atomically
 from mlagentbench.core.errors import RecordError
 from mlagentbench.core.scorecard import SandboxUsed
 from mlagentbench.core.task import SUCCESS_BAR
+from mlagentbench.evaluation.statistics.tallies import tally
 from mlagentbench.report import numbers
 from mlagentbench.report.charts import charts
 from mlagentbench.report.editions import editions
@@ -19,7 +20,6 @@ from mlagentbench.report.judges import judge_lines
 from mlagentbench.report.own_files import script_hashes, scripts, style
 from mlagentbench.report.plain import embedded, harmless
 from mlagentbench.report.run_sections import run_sections
-from mlagentbench.report.tally import tally
 from mlagentbench.report.view import ExperimentView, TaskFacts
 
 

@@ -3,11 +3,11 @@
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.trace import Trace
+from mlagentbench.evaluation.statistics.tallies import gain
 from mlagentbench.report.budgeting import Allowance, allowance, fitted
 from mlagentbench.report.folds import Fold, bare_fold, fold
 from mlagentbench.report.numbers import duration, number, percent, with_unit
-from mlagentbench.report.tally import improvement
-from mlagentbench.report.view import ExperimentView, score_name
+from mlagentbench.report.view import ExperimentView
 
 
 class RunRow(Record):
@@ -76,12 +76,12 @@ def _run_row(
     return RunRow(
         anchor=anchor,
         card=card,
-        name=score_name(card),
+        name=card.score_name,
         ending=card.ending.replace("_", " "),
         score=with_unit(card.score, view.facts(card).unit),
         starter=number(card.starter.mean) if card.starter else "not measured",
         improvement=percent(card.improvement),
-        gain=improvement(card),
+        gain=gain(card),
         time=duration(card.seconds.total),
         why=_why(card, allowed),
         fold=fold(view, card, allowed),

@@ -7,7 +7,6 @@ from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.evaluation.pricing import bills_nobody
 from mlagentbench.report.columns import Column
-from mlagentbench.report.view import score_name
 
 _KINDS = ("input", "output", "cached", "cached_write")
 
@@ -45,7 +44,7 @@ def spending(column: Column, cards: Iterable[Scorecard]) -> Spending | None:
         return None
     by_task: dict[str, list[Scorecard]] = {}
     for card in own:
-        by_task.setdefault(score_name(card), []).append(card)
+        by_task.setdefault(card.score_name, []).append(card)
     tokens = _mean(by_task, lambda card: _tokens(card, *_KINDS))
     cost = _mean(by_task, lambda card: card.cost_usd or 0.0)
     unpriced = any(card.unpriced for card in own)

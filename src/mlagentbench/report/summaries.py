@@ -13,9 +13,8 @@ from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.evaluation.statistics.estimate import Estimate
 from mlagentbench.evaluation.statistics.suite import new_tasks, suite_mean, suite_rate
+from mlagentbench.evaluation.statistics.tallies import Tally, gain, has_yardstick, tally
 from mlagentbench.report.columns import Column
-from mlagentbench.report.tally import Tally, has_yardstick, improvement, tally
-from mlagentbench.report.view import score_name
 
 
 class Average(Record):
@@ -75,7 +74,7 @@ def _by_task(cards: Iterable[Scorecard]) -> dict[str, list[Scorecard]]:
     groups: dict[str, list[Scorecard]] = {}
     for card in cards:
         if card.ending.counts:
-            groups.setdefault(score_name(card), []).append(card)
+            groups.setdefault(card.score_name, []).append(card)
     return groups
 
 
@@ -95,7 +94,7 @@ def _mean_of(
     read: Callable[[float | None], float | None],
 ) -> Average | None:
     gains = {
-        task: [gain for card in group if (gain := read(improvement(card))) is not None]
+        task: [value for card in group if (value := read(gain(card))) is not None]
         for task, group in by_task.items()
     }
     gains = {task: values for task, values in gains.items() if values}

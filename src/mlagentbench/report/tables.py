@@ -4,11 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.evaluation.statistics.tallies import Tally, tally
 from mlagentbench.report.categories import category, in_order
 from mlagentbench.report.columns import Column, columns
 from mlagentbench.report.summaries import Summary, summary
-from mlagentbench.report.tally import Tally, tally
-from mlagentbench.report.view import score_name
 
 
 class Row(Record):
@@ -68,7 +67,7 @@ def _table(
 def _rows(cards: Sequence[Scorecard], present: Sequence[Column]) -> Iterable[Row]:
     groups: dict[str, list[Scorecard]] = {}
     for card in cards:
-        groups.setdefault(score_name(card), []).append(card)
+        groups.setdefault(card.score_name, []).append(card)
     for name, group in groups.items():
         yield Row(
             name=name,
@@ -101,5 +100,5 @@ def _categories(
 def _summaries(
     cards: Sequence[Scorecard], present: Sequence[Column]
 ) -> tuple[Summary, ...]:
-    tasks = list(dict.fromkeys(map(score_name, cards)))
+    tasks = list(dict.fromkeys(card.score_name for card in cards))
     return tuple(summary(column, cards, tasks) for column in present)

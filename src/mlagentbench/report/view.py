@@ -69,7 +69,7 @@ class ExperimentView(Record):
     def facts(self, card: Scorecard) -> TaskFacts:
         """Find a card's task; what the card itself knows serves where it is gone."""
         named = {facts.name: facts for facts in self.tasks}
-        return named.get(score_name(card)) or _facts_from_card(card)
+        return named.get(card.score_name) or _facts_from_card(card)
 
     def trace(self, card: Scorecard) -> Trace | None:
         """Find the steps of a card's run; a repeated run's belong to its last card."""
@@ -83,11 +83,6 @@ class ExperimentView(Record):
         """Runs that left steps but no scorecard."""
         judged = {card.run for card in self.cards}
         return tuple(trace for trace in self.traces if trace.run not in judged)
-
-
-def score_name(card: Scorecard) -> str:
-    """Say what a card's score belongs to."""
-    return f"{card.task}@{card.version}/{card.edition}"
 
 
 def task_facts(task: Task) -> TaskFacts:
@@ -109,7 +104,7 @@ def task_facts(task: Task) -> TaskFacts:
 
 def _facts_from_card(card: Scorecard) -> TaskFacts:
     return TaskFacts(
-        name=score_name(card),
+        name=card.score_name,
         title=card.task,
         metric=card.metric,
         direction=card.direction,

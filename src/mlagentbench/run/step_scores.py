@@ -92,11 +92,6 @@ def count_submissions(docket: Docket) -> int:
     return len({one.submission for one, _ in _submissions(docket)} - {_NOTHING})
 
 
-def read_step_scores(experiment: Experiment, run: RunId) -> list[StepScore]:
-    """Return what was judged of one run before."""
-    return step_scores_by_run(experiment).get(str(run), [])
-
-
 def step_scores_by_run(experiment: Experiment) -> dict[str, list[StepScore]]:
     """Return what was judged before; a line that is torn is judged again."""
     found: dict[str, list[StepScore]] = {}

@@ -63,7 +63,7 @@ def test_a_hole_of_a_terabyte_is_refused_at_once(opener, root):
 @pytest.mark.parametrize("act", [read, write])
 @pytest.mark.parametrize(
     "target",
-    ["../secret", "/proc/self/root/etc/passwd", "plain", "/proc/self/fd/0", "nowhere"],
+    ["../secret", "/proc/self/root", "plain", "/proc/self/fd/0", "nowhere"],
 )
 def test_no_link_is_followed(opener, root, act, target):
     (root / "link").symlink_to(target)

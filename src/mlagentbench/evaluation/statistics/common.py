@@ -1,11 +1,11 @@
 """What of two sides may be compared: the same tasks, versions and editions."""
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.evaluation.statistics.tallies import counted
 
 Cells = dict[str, list[Scorecard]]
 Named = tuple[str, Sequence[Scorecard]]
@@ -19,17 +19,11 @@ class LeftOut(Record):
     why: str
 
 
-def improvement_all(card: Scorecard) -> float:
-    """Return a run's improvement, one without a valid submission having none."""
-    gain = card.improvement
-    return gain if gain is not None and math.isfinite(gain) else 0.0
-
-
 def by_name(cards: Sequence[Scorecard]) -> Cells:
     """Put scorecards together that may be averaged: those of one task as it was."""
     cells: Cells = {}
     for card in cards:
-        cells.setdefault(_name(card), []).append(card)
+        cells.setdefault(card.score_name, []).append(card)
     return cells
 
 
@@ -49,7 +43,7 @@ def common(a: Named, b: Named) -> tuple[tuple[Cells, Cells], list[LeftOut]]:
             left_out.append(LeftOut(task=name, why=why))
         else:
             shared.append(name)
-    kept = [{name: _counted(side[name]) for name in shared} for side in (first, second)]
+    kept = [{name: counted(side[name]) for name in shared} for side in (first, second)]
     return (kept[0], kept[1]), left_out
 
 
@@ -64,10 +58,10 @@ def _lacking(name: str, side: str, cells: Cells) -> str:
     """Say what a side lacks for a task to be compared; nothing where it has it."""
     if name not in cells:
         return _absent(name, side, cells)
-    counted = _counted(cells[name])
-    if not counted:
+    runs = counted(cells[name])
+    if not runs:
         return f"no run of {side} on it counts"
-    measured = all(card.starter and card.starter.mean for card in counted)
+    measured = all(card.starter and card.starter.mean for card in runs)
     return "" if measured else "it has no starter to count improvement from"
 
 
@@ -88,14 +82,6 @@ def _one_form_of_each_task(names: Sequence[str]) -> set[str]:
     for name in sorted((n for n in names if _edition(n) == edition), key=_version):
         newest[_task(name)] = name
     return set(newest.values())
-
-
-def _counted(cards: Sequence[Scorecard]) -> list[Scorecard]:
-    return [card for card in cards if card.ending.counts]
-
-
-def _name(card: Scorecard) -> str:
-    return f"{card.task}@{card.version}/{card.edition}"
 
 
 def _task(name: str) -> str:

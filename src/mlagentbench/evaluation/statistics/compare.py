@@ -10,7 +10,6 @@ from mlagentbench.evaluation.statistics.common import (
     LeftOut,
     common,
     different_starters,
-    improvement_all,
 )
 from mlagentbench.evaluation.statistics.correction import holm
 from mlagentbench.evaluation.statistics.estimate import Estimate
@@ -21,6 +20,7 @@ from mlagentbench.evaluation.statistics.paired import (
 )
 from mlagentbench.evaluation.statistics.rates import wilson
 from mlagentbench.evaluation.statistics.suite import suite_mean
+from mlagentbench.evaluation.statistics.tallies import gain_or_none_made
 from mlagentbench.evaluation.statistics.variance import (
     VarianceSplit,
     gain,
@@ -152,5 +152,6 @@ def _means(a: Cells, b: Cells) -> Contrast:
 
 def _gains(cells: Cells) -> dict[str, list[float]]:
     return {
-        task: [improvement_all(card) for card in cards] for task, cards in cells.items()
+        task: [gain_or_none_made(card) for card in cards]
+        for task, cards in cells.items()
     }

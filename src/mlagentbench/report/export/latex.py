@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.evaluation.statistics.tallies import Tally
 from mlagentbench.report.export.tex import escaped
 from mlagentbench.report.summaries import Average, Summary
 from mlagentbench.report.tables import Row, SuiteTable, suite_tables
-from mlagentbench.report.tally import Tally
 
 _NOTHING = "--"
 

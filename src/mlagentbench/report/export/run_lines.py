@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.report.export.cells import Cell, table_text
-from mlagentbench.report.view import score_name
 
 _APART = {"process", "by_budget", "actions", "errors", "unpriced"}
 """What is named by agents, or is a list: each is written in a way of its own."""
@@ -38,7 +37,7 @@ def _flat(card: Scorecard) -> dict[str, Cell]:
     return {
         **dict(_values("", values)),
         "counts": card.ending.counts,
-        "score_name": score_name(card),
+        "score_name": card.score_name,
         "actions": _counted(card.actions),
         "errors": _counted(card.errors),
         "unpriced": " ".join(card.unpriced),

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.evaluation.statistics.tallies import Tally
 from mlagentbench.report.export.cells import Cell, table_text
 from mlagentbench.report.summaries import Average, Summary
 from mlagentbench.report.tables import SuiteTable, suite_tables
-from mlagentbench.report.tally import Tally
 
 AVERAGE = "average over tasks"
 _WHO = ("edition", "task", "category", "agent", "model")

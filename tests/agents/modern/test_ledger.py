@@ -27,10 +27,11 @@ def test_the_best_is_the_first_of_the_best_values(values, direction):
     measured = [value for value in values if value is not None]
     if not measured:
         assert ledger.best is None
+        assert ledger.fruitless == len(values)
         return
     best = max(measured, key=lambda value: direction.sign * value)
     assert ledger.best.step == values.index(best) + 1
-    assert ledger.since_best == len(values) - ledger.best.step
+    assert ledger.since_best == ledger.fruitless == len(values) - ledger.best.step
 
 
 def test_the_table_tells_what_was_tried_and_always_shows_the_best():

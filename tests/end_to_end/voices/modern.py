@@ -1,6 +1,7 @@
 """What a good model says to the modern research agent."""
 
 from voices.case import Case, improved
+from voices.classic import script_in
 from voices.speaking import last_python, say, turns
 
 _THOUGHT = {"Thought": "Better constants may help."}
@@ -37,7 +38,41 @@ def _move(language, messages):
             return say(language, "Final Answer", _THOUGHT, **done)
 
 
-CASES = [
+def guided(messages):
+    """Ask for an edit that breaks the script, for the same again, for a good one."""
+    if messages[0].text.startswith("You edit Python scripts."):
+        return _edited(messages[0].text)
+    match turns(messages):
+        case 0:
+            return _edit("Import what is not there.")
+        case 1 if "tried before" not in messages[-1].text:
+            return _edit("Import what is not there.")
+        case 1:
+            return _edit("Use better constants.")
+        case _:
+            return say("schema", "Final Answer", _THOUGHT, final_answer="It helped.")
+
+
+def _edit(instruction):
+    given = {"script_name": "train.py", "save_name": "train.py"}
+    return say(
+        "schema", "Edit Script (AI)", _THOUGHT, edit_instruction=instruction, **given
+    )
+
+
+def _edited(asked):
+    script = script_in(asked).replace("import not_there\n", "")
+    if "Import what is not there." in asked:
+        return f"```python\nimport not_there\n{script}```"
+    return f"```python\n{improved(script)}```"
+
+
+GUIDED = Case(
+    "research",
+    "voices.modern:guided",
+    {"protocol": "schema", "actions": "few", "patience": "3"},
+)
+_MANY = [
     Case(
         "research",
         f"voices.modern:{one}",
@@ -45,3 +80,4 @@ CASES = [
     )
     for one in ("text", "tools", "schema")
 ]
+CASES = [GUIDED, *_MANY]

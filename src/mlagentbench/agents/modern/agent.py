@@ -4,20 +4,22 @@ The starter runs first, so that every run has a baseline and something to submit
 the model says one move at a time and is shown what came of it, how the experiments
 compare by the validation score we measured, and what is left of the budget. After two
 trials that are no better than the best, the workspace goes back to the best; so it does
-before submitting.
+before submitting. A small model is guided: it is shown the script, what it edits is
+executed at once, and an edit it has asked for before is not made again.
 """
-
-from dataclasses import dataclass
 
 from inspect_ai.model import GenerateConfig
 
+from mlagentbench.agents.complaint import complaint
 from mlagentbench.agents.context import Context
-from mlagentbench.agents.conversation import Conversation
 from mlagentbench.agents.languages.hearing import Heard, hear
 from mlagentbench.agents.languages.replies import spoken
+from mlagentbench.agents.modern.attention import Attention
 from mlagentbench.agents.modern.ledger import Ledger
+from mlagentbench.agents.modern.opening import Begun, begin
 from mlagentbench.agents.modern.settings import Settings, read_settings
 from mlagentbench.agents.moves import Malformed, Move
+from mlagentbench.agents.pace import Pace
 from mlagentbench.agents.prompting import prompt
 from mlagentbench.core.trace import Step
 from mlagentbench.environment.actions import ACTIONS
@@ -28,16 +30,13 @@ BAD_REPLIES_AT_MOST = 6
 STEPS_TO_CLOSE = 2
 """Going back to the best, and the final answer."""
 
-_WRITES = {"Write File", "Append File", "Copy File", "Undo Edit Script"}
-_EDITS = {"Edit Script (AI)", "Edit Script Segment (AI)"}
-
 
 async def modern(context: Context) -> None:
     """Do research until the model has its answer or the budget is nearly spent."""
     settings = read_settings(context.settings, context.speech, context.task.modality)
-    baseline = await context.act("Execute Script", script_name=context.task.script)
-    researcher = Researcher(context, settings, baseline)
-    while researcher.may_go_on():
+    pace = Pace(context)
+    researcher = Researcher(context, settings, await begin(context, settings))
+    while (why := researcher.reason_to_stop(pace)) is None:
         heard = await researcher.hear()
         match heard.understood:
             case Malformed() as malformed:
@@ -47,45 +46,30 @@ async def modern(context: Context) -> None:
                 return
             case Move() as move:
                 await researcher.do(heard, move)
-    await researcher.submit("The budget is nearly spent; the best so far is submitted.")
-
-
-@dataclass
-class Attention:
-    """What the researcher minds between two moves."""
-
-    change: str = "the starter as it is"
-    """What the next execution will try."""
-    changed: bool = False
-    """Whether anything was written since the last execution."""
-    at_best: bool = True
-    """Whether the workspace is as it was after the best trial."""
-    bad_replies: int = 0
-    longest: float = 0.0
-    """Seconds of the longest execution so far."""
-    remark: str = ""
-    """What the model is told once, before its next move."""
+    await researcher.submit(f"{why}; the best so far is submitted.")
 
 
 class Researcher:
     """One run: a conversation, a ledger, and what to mind."""
 
-    def __init__(self, context: Context, settings: Settings, baseline: Step) -> None:
+    def __init__(self, context: Context, settings: Settings, begun: Begun) -> None:
         self._context = context
         self._settings = settings
         self._ledger = Ledger(context.task.metric, context.task.direction)
         self._mind = Attention()
-        self._conversation = _opened(context, settings, baseline)
-        self._executed(baseline)
+        self._conversation = begun.conversation
+        self._executed(begun.baseline)
 
-    def may_go_on(self) -> bool:
-        """Tell whether there is budget and hope for another move."""
-        left = self._context.remaining()
-        return (
-            left.steps > STEPS_TO_CLOSE
-            and left.seconds > 2 * self._mind.longest
-            and self._mind.bad_replies < BAD_REPLIES_AT_MOST
-        )
+    def reason_to_stop(self, pace: Pace) -> str | None:
+        """Return why no further move is made; None where there is budget and hope."""
+        enough_time = pace.another_fits()
+        if not enough_time or self._context.remaining().steps <= STEPS_TO_CLOSE:
+            return "The budget is nearly spent"
+        if self._mind.bad_replies >= BAD_REPLIES_AT_MOST:
+            return f"{BAD_REPLIES_AT_MOST} replies in a row were no moves"
+        if self._ledger.fruitless >= self._settings.patience:
+            return f"{self._settings.patience} trials in a row were no better"
+        return None
 
     async def hear(self) -> Heard:
         """Ask for the next move; a conversation that is too long is made shorter."""
@@ -114,39 +98,43 @@ class Researcher:
 
     async def do(self, heard: Heard, move: Move) -> None:
         """Take a move, and note what came of it."""
-        mind = self._mind
-        if ACTIONS[move.action].executes and not mind.changed:
-            why = (
-                "Nothing was changed since the last execution; change something first."
-            )
+        if why := self._pointless(move):
             await self.put_right(heard, Malformed(why=why))
             return
-        mind.bad_replies, mind.remark = 0, ""
+        self._mind.bad_replies, self._mind.remark = 0, ""
         step = await self._context.act(move.action, said=move.said, **move.given)
-        self._conversation.add(
-            self._settings.language.exchange(heard.output, step.told)
-        )
+        if ACTIONS[move.action].executes:
+            self._executed(step)
+        else:
+            self._mind.note(move, step)
+        told = step.told
+        if self._settings.guided and self._mind.changed:
+            told = f"{told}\n\n{await self._outcome_of_edit(move)}"
+        self._conversation.add(self._settings.language.exchange(heard.output, told))
         await self._conversation.shorten_in_time(self._context, heard.output)
-        self._note(move, step)
         if self._ledger.since_best >= TRIALS_BEFORE_GOING_BACK:
             await self._go_back("the last trials were no better than the best")
 
-    def _note(self, move: Move, step: Step) -> None:
-        mind = self._mind
-        if step.ok and move.action in _WRITES | _EDITS:
-            mind.changed, mind.at_best = True, False
-            mind.change = _in_a_few_words(move)
-        elif ACTIONS[move.action].executes:
-            self._executed(step)
-        elif step.ok and move.action == "Restore Workspace":
-            mind.changed, mind.at_best = True, False
-            mind.change = f"as after step {move.given['step_number']}"
+    def _pointless(self, move: Move) -> str | None:
+        if ACTIONS[move.action].executes and not self._mind.changed:
+            return (
+                "Nothing was changed since the last execution; change something first."
+            )
+        if self._settings.guided and move.given in self._mind.edits:
+            return "This very edit was tried before; try something else."
+        return None
+
+    async def _outcome_of_edit(self, edit: Move) -> str:
+        self._mind.edits.append(edit.given)
+        script = edit.given["save_name"]
+        step = await self._context.act("Execute Script", script_name=script)
+        self._executed(step)
+        return step.told if step.ok else f"It failed:\n{complaint(step.told)}"
 
     def _executed(self, step: Step) -> None:
         trial = self._ledger.note(step, self._mind.change)
         self._mind.changed = False
         self._mind.at_best = trial.kept
-        self._mind.longest = max(self._mind.longest, step.seconds.execute)
 
     async def _go_back(self, why: str) -> None:
         best = self._ledger.best
@@ -181,20 +169,3 @@ class Researcher:
         return (
             f"An idea for the next trial: {ideas[tried % len(ideas)]}" if ideas else ""
         )
-
-
-def _opened(context: Context, settings: Settings, baseline: Step) -> Conversation:
-    system = prompt("modern", answering=settings.language.explanation(settings.form))
-    opening = prompt(
-        "modern_opening",
-        problem=context.problem,
-        script=context.task.script,
-        baseline=baseline.told,
-    )
-    return Conversation(system, opening, most_tokens=settings.context_tokens)
-
-
-def _in_a_few_words(move: Move) -> str:
-    told = move.given.get("edit_instruction") or move.said.get("Thought") or move.action
-    line = " ".join(told.split())
-    return line if len(line) <= 120 else f"{line[:117]}..."

@@ -47,6 +47,12 @@ class Ledger:
             self.best, self.since_best = trial, 0
         return trial
 
+    @property
+    def fruitless(self) -> int:
+        """How many trials came after the best, whatever was gone back to between."""
+        until_best = 0 if self.best is None else self.trials.index(self.best) + 1
+        return len(self.trials) - until_best
+
     def table(self, last: int = 8) -> str:
         """Return the last trials as lines, for a model to read."""
         shown = self.trials[-last:]

@@ -11,9 +11,13 @@ from mlagentbench.agents.languages.language import Form, Language
 from mlagentbench.agents.settings import read_choice, read_count, refuse_unknown
 from mlagentbench.environment.actions import ACTIONS
 
-KNOWN = ("style", "protocol", "log", "fields", "actions", "context", "ideas")
+KNOWN = (
+    *("style", "protocol", "log", "fields", "actions", "context", "ideas"),
+    "patience",
+)
 
-FEW = ("Read File", "Edit Script (AI)", "Execute Script", "Final Answer")
+FEW = ("Read File", "Edit Script (AI)", "Final Answer")
+"""For a guided model: what it edits is executed without its asking."""
 MANY = (
     "List Files",
     "Read File",
@@ -30,6 +34,8 @@ LOG = ("Append Summary to Research Log",)
 
 _SMALL_MODEL_TOKENS = 5_000
 _LARGE_MODEL_TOKENS = 100_000
+_SMALL_MODEL_PATIENCE = 6
+_LARGE_MODEL_PATIENCE = 1_000
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,10 @@ class Settings:
     """A longer conversation is summed up."""
     ideas: tuple[str, ...]
     """Told one after the other, one for each trial; may be none."""
+    guided: bool
+    """Whether the script is shown at once and every edit is executed by itself."""
+    patience: int
+    """Trials in a row that are no better than the best; then that is submitted."""
     reply_tokens: int = 3_000
 
 
@@ -55,6 +65,7 @@ def read_settings(given: Mapping[str, str], speech: Speech, modality: str) -> Se
     log = read_choice(given, "log", ("on", "off"), "off" if is_small else "on")
     names = (FEW if number == "few" else MANY) + (LOG if log == "on" else ())
     tokens = _SMALL_MODEL_TOKENS if is_small else _LARGE_MODEL_TOKENS
+    patience = _SMALL_MODEL_PATIENCE if is_small else _LARGE_MODEL_PATIENCE
     return Settings(
         language=language_for(given.get("protocol", "auto"), speech),
         form=Form(
@@ -63,4 +74,6 @@ def read_settings(given: Mapping[str, str], speech: Speech, modality: str) -> Se
         ),
         context_tokens=read_count(given, "context", tokens, most=10_000_000),
         ideas=read_ideas(given, modality),
+        guided=number == "few",
+        patience=read_count(given, "patience", patience, most=1_000),
     )

@@ -6,6 +6,7 @@ left; what is improved is always the best so far, and that is what is submitted.
 """
 
 from mlagentbench.agents.context import Context
+from mlagentbench.agents.pace import Pace
 from mlagentbench.agents.tree.nodes import Node, Tree
 from mlagentbench.agents.tree.settings import Settings, read_settings
 from mlagentbench.agents.tree.writing import Wanted, Writer
@@ -20,17 +21,20 @@ FRUITLESS_AT_MOST = 4
 async def tree(context: Context) -> None:
     """Grow the tree until the budget is nearly spent; submit the best."""
     settings = read_settings(context.settings, context.task.modality)
+    pace = Pace(context)
     source = await context.act("Read File", file_name=context.task.script)
     grown = Tree(context.task.direction.sign)
     first = await context.act("Execute Script", script_name=context.task.script)
     grown.grow(source.observation, first, None, 0)
-    await _search(context, settings, grown)
+    await _search(context, settings, grown, pace)
     await _submit(context, grown)
 
 
-async def _search(context: Context, settings: Settings, grown: Tree) -> None:
+async def _search(
+    context: Context, settings: Settings, grown: Tree, pace: Pace
+) -> None:
     writer, fruitless, drafts = Writer(context, settings), 0, 0
-    while _affordable(context, grown) and fruitless < FRUITLESS_AT_MOST:
+    while _affordable(context, pace) and fruitless < FRUITLESS_AT_MOST:
         wanted = _wanted(settings, grown, drafts)
         drafts += wanted.kind == "draft"
         script = await writer.write(wanted, grown)
@@ -58,10 +62,9 @@ async def _try(context: Context, grown: Tree, script: str, wanted: Wanted) -> No
     grown.grow(script, step, wanted.node, mended)
 
 
-def _affordable(context: Context, grown: Tree) -> bool:
-    left = context.remaining()
-    enough_steps = left.steps >= STEPS_PER_TRIAL + STEPS_TO_CLOSE
-    return enough_steps and left.seconds > 2 * grown.longest
+def _affordable(context: Context, pace: Pace) -> bool:
+    enough_steps = context.remaining().steps >= STEPS_PER_TRIAL + STEPS_TO_CLOSE
+    return pace.another_fits() and enough_steps
 
 
 async def _submit(context: Context, grown: Tree) -> None:

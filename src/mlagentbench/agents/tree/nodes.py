@@ -28,8 +28,6 @@ class Tree:
     def __init__(self, sign: int) -> None:
         self._sign = sign
         self.nodes: list[Node] = []
-        self.longest = 0.0
-        """Seconds of the longest execution."""
 
     def grow(self, script: str, step: Step, parent: Node | None, debugged: int) -> Node:
         """Add what an execution made known."""
@@ -38,7 +36,6 @@ class Tree:
         if parent is not None:
             parent.children.append(node)
         self.nodes.append(node)
-        self.longest = max(self.longest, step.seconds.execute)
         return node
 
     @property

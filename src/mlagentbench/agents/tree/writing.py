@@ -5,9 +5,9 @@ from typing import Literal
 
 from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig
 
+from mlagentbench.agents.complaint import complaint
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.prompting import prompt
-from mlagentbench.agents.tree.complaint import complaint
 from mlagentbench.agents.tree.nodes import Node, Tree
 from mlagentbench.agents.tree.settings import Settings
 from mlagentbench.environment.code_blocks import NoCodeError, python_block

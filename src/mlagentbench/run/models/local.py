@@ -31,6 +31,8 @@ Answer = ModelOutput | tuple[ModelOutput | Exception, ModelCall]
 
 _TOKENS = 1024
 """Without a limit a small model may go on until its context is full."""
+_TEMPERATURE = 0.3
+"""Unless somebody asks for another: warmer, a small model's code seldom runs."""
 _SECONDS = 3600.0
 _TOO_LONG = "exceeds the available context size"
 
@@ -65,6 +67,8 @@ class LocalModel(ModelAPI):
     ) -> Answer:
         """Answer with the server's help."""
         client = await self._connected()
+        if config.temperature is None:
+            config = config.model_copy(update={"temperature": _TEMPERATURE})
         answer = await client.api.generate(input, tools, tool_choice, config)
         return _too_long_is_an_answer(self._name, answer)
 

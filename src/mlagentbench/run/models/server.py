@@ -16,6 +16,9 @@ HOST = "127.0.0.1"
 CONTEXT_TOKENS = 8192
 _PROMPTS_KEPT_MB = 512
 """Prompts of other conversations that are kept for their common beginnings."""
+_SEEN_BEFORE, _GUESSED = 6, 24
+"""After so many tokens that stand in the prompt too, so many are guessed to follow:
+editing copies most of a script. A guess costs little and never changes the answer."""
 _ERRORS_ONLY = 1
 
 
@@ -70,6 +73,10 @@ def _serve(order: ServingOrder) -> Any:  # noqa: ANN401  # it comes without type
     asked.cpuparams.n_threads = order.threads
     asked.cpuparams_batch.n_threads = order.threads
     asked.verbosity = _ERRORS_ONLY
+    kinds = xllamacpp.common_speculative_type
+    asked.speculative.types = [kinds.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]
+    asked.speculative.ngram_simple.size_n = _SEEN_BEFORE
+    asked.speculative.ngram_simple.size_m = _GUESSED
     return xllamacpp.Server(asked)
 
 

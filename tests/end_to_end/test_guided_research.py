@@ -1,0 +1,53 @@
+"""A small model is guided: it is shown the script, and what it edits is executed."""
+
+from dataclasses import replace
+
+import pytest
+from thinking import QUICK, plan_for, trace_of
+from voices.modern import GUIDED
+
+from mlagentbench.run.pipeline import run
+from mlagentbench.run.prompting import prompts_of
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory, cache):
+    return run(plan_for(GUIDED, tmp_path_factory.mktemp("guided"), QUICK), cache=cache)
+
+
+def test_every_edit_is_executed_and_none_is_made_twice(experiment):
+    steps = trace_of(experiment).steps
+    assert [(step.action, step.ok) for step in steps] == [
+        ("Read File", True),
+        ("Execute Script", True),
+        ("Edit Script (AI)", True),
+        ("Execute Script", False),
+        ("Invalid Reply", False),
+        ("Edit Script (AI)", True),
+        ("Execute Script", True),
+        ("Final Answer", True),
+    ]
+    assert "tried before" in steps[4].observation
+
+
+def test_it_sees_the_script_at_once_and_only_the_cause_of_a_failure(experiment):
+    (run_id,) = experiment.runs()
+    (first,) = prompts_of(experiment, run_id, 3)[:1]
+    source = trace_of(experiment).steps[0].observation
+    assert source in first.messages[1].text
+    (again,) = prompts_of(experiment, run_id, 5)[:1]
+    failure = again.messages[-2].text
+    assert "ModuleNotFoundError: No module named 'not_there'" in failure
+    assert "Traceback" not in failure
+
+
+def test_it_submits_once_its_patience_is_at_an_end(tmp_path, cache):
+    hasty = replace(GUIDED, settings={**GUIDED.settings, "patience": "1"})
+    steps = trace_of(run(plan_for(hasty, tmp_path, QUICK), cache=cache)).steps
+    assert [step.action for step in steps[3:]] == [
+        "Execute Script",
+        "Restore Workspace",
+        "Final Answer",
+    ]
+    answer = steps[-1].input["final_answer"]
+    assert answer.startswith("1 trials in a row were no better")

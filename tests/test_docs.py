@@ -8,10 +8,13 @@ import pytest
 PROJECT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("name", ["suite"])
-def test_a_generated_page_is_up_to_date(name):
-    tool = PROJECT / "tools" / f"{name}_page.py"
-    spec = importlib.util.spec_from_file_location(tool.stem, tool)
+@pytest.mark.parametrize(
+    ("tool", "name"),
+    [("suite_page", "suite"), ("study", "study"), ("example_page", "example")],
+)
+def test_a_generated_page_is_up_to_date(tool, name):
+    path = PROJECT / "tools" / f"{tool}.py"
+    spec = importlib.util.spec_from_file_location(tool, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.page() == (PROJECT / "docs" / f"{name}.md").read_text()

@@ -6,6 +6,7 @@ import pytest
 from thinking import QUICK, plan_for, trace_of
 from voices.modern import GUIDED
 
+from mlagentbench.agents.ideas import read_ideas
 from mlagentbench.run.pipeline import run
 from mlagentbench.run.prompting import prompts_of
 
@@ -39,6 +40,22 @@ def test_it_sees_the_script_at_once_and_only_the_cause_of_a_failure(experiment):
     failure = again.messages[-2].text
     assert "ModuleNotFoundError: No module named 'not_there'" in failure
     assert "Traceback" not in failure
+    assert "mend its cause" in again.messages[-1].text
+
+
+def test_an_idea_is_told_for_each_trial_but_not_while_there_is_something_to_mend(
+    tmp_path, cache
+):
+    with_ideas = replace(GUIDED, settings={**GUIDED.settings, "ideas": "generic"})
+    found = run(plan_for(with_ideas, tmp_path, QUICK), cache=cache)
+    (run_id,) = found.runs()
+    told = {
+        step: prompts_of(found, run_id, step)[0].messages[-1].text for step in (3, 5, 8)
+    }
+    ideas = read_ideas({"ideas": "generic"}, "tabular")
+    assert ideas[0] in told[3]
+    assert not any(idea in told[5] for idea in ideas)
+    assert ideas[1] in told[8]
 
 
 def test_it_submits_once_its_patience_is_at_an_end(tmp_path, cache):

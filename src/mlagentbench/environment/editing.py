@@ -35,9 +35,8 @@ async def new_code(room: Room, request: str) -> str:
         )
         if told.cut_off:
             raise ActionError(
-                f"The editor's answer was cut off by its limit of {EDITOR_TOKENS}"
-                " tokens; nothing was written. Ask for a smaller change, or edit a"
-                " segment."
+                "The editor's answer was cut off by the length limit; nothing was"
+                " written. Ask for a smaller change, or edit a segment."
             )
         try:
             return _ending_its_last_line(python_block(sendable(told.text)))

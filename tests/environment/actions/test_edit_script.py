@@ -91,7 +91,7 @@ async def test_two_answers_without_code_become_an_observation(desk, voice):
 async def test_an_answer_that_was_cut_off_is_not_written(desk, voice):
     await desk.put("train.py", OLD)
     voice.replies = [Told(block("a = 1\n"), cut_off=True)]
-    with pytest.raises(ActionError, match="cut off by its limit of 4000 tokens"):
+    with pytest.raises(ActionError, match="cut off by the length limit"):
         await edit(desk)
     assert await desk.read("train.py") == OLD
 

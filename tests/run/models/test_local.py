@@ -150,3 +150,10 @@ def test_without_the_extra_one_sentence_says_how_to_get_it(cache, tmp_path):
     assert not (tmp_path / "runs").exists()
     doctor = mlab(cache, tmp_path, "doctor", code=WITHOUT_EXTRA)
     assert "xllamacpp is not installed; pip install" in doctor.stdout
+
+
+@pytest.mark.minutes
+def test_an_answer_without_end_is_cut_off_in_time(talk):
+    counting = "Count from 1 to 100000, one number per line:\n1\n2\n3\n4\n"
+    answer = talk(ask(counting, max_tokens=7000, logit_bias={2: -100, 0: -100}))
+    assert (answer.stop_reason, answer.usage.output_tokens) == ("max_tokens", 1500)

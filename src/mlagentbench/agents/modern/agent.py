@@ -132,9 +132,10 @@ class Researcher:
         return step.told if step.ok else f"It failed:\n{complaint(step.told)}"
 
     def _executed(self, step: Step) -> None:
-        trial = self._ledger.note(step, self._mind.change)
-        self._mind.changed = False
-        self._mind.at_best = trial.kept
+        mind, trial = self._mind, self._ledger.note(step, self._mind.change)
+        mind.ideas_used += mind.works
+        mind.works = trial.value is not None
+        mind.changed, mind.at_best = False, trial.kept
 
     async def _go_back(self, why: str) -> None:
         best = self._ledger.best
@@ -142,7 +143,8 @@ class Researcher:
             return
         await self._context.act("Restore Workspace", step_number=str(best.step))
         self._ledger.since_best = 0
-        self._mind.at_best, self._mind.changed = True, False
+        self._mind.at_best = self._mind.works = True
+        self._mind.changed = False
         self._mind.remark = (
             f"The workspace was put back to what it was after step {best.step}: {why}."
         )
@@ -157,15 +159,18 @@ class Researcher:
         return prompt(
             "modern_standing",
             remark=self._mind.remark,
-            idea=self._idea(),
+            next=self._next(),
             ledger=self._ledger.table(),
             steps=str(left.steps),
             minutes=f"{left.seconds / 60:.0f}",
             tokens="" if left.tokens is None else f", {left.tokens} tokens",
         )
 
-    def _idea(self) -> str:
-        ideas, tried = self._settings.ideas, len(self._ledger.trials) - 1
-        return (
-            f"An idea for the next trial: {ideas[tried % len(ideas)]}" if ideas else ""
-        )
+    def _next(self) -> str:
+        """Return what the model is told to turn to, if anything."""
+        ideas, mind = self._settings.ideas, self._mind
+        if not mind.works:
+            return "The last trial has no score: mend its cause before anything else."
+        if not ideas:
+            return ""
+        return f"An idea for the next trial: {ideas[mind.ideas_used % len(ideas)]}"

@@ -22,6 +22,9 @@ class Attention:
     """Whether anything was written since the last execution."""
     at_best: bool = True
     """Whether the workspace is as it was after the best trial."""
+    works: bool = False
+    """Whether what lies in the workspace could be measured; else it is to be mended."""
+    ideas_used: int = 0
     bad_replies: int = 0
     remark: str = ""
     """What the model is told once, before its next move."""

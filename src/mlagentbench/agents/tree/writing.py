@@ -13,7 +13,7 @@ from mlagentbench.agents.tree.settings import Settings
 from mlagentbench.environment.code_blocks import NoCodeError, python_block
 from mlagentbench.environment.prompts import fenced, sendable
 
-SCRIPT_TOKENS = 2_000
+SCRIPT_TOKENS = 8_000
 TRIES = 3
 """Each one warmer than the last: a model that is told its mistake repeats it."""
 
@@ -63,7 +63,7 @@ class Writer:
             )
             reply = sendable(output.completion)
             if output.stop_reason == "max_tokens":
-                why = f"the script was cut off after {SCRIPT_TOKENS} tokens"
+                why = "the script was cut off by the length limit"
             else:
                 script, why = _script_in(reply)
                 if script is not None and not grown.knows(script):

@@ -30,7 +30,8 @@ from mlagentbench.run.places import default_cache
 Answer = ModelOutput | tuple[ModelOutput | Exception, ModelCall]
 
 _TOKENS = 1024
-"""Without a limit a small model may go on until its context is full."""
+_TOKENS_AT_MOST = 1500
+"""A small model that says more goes round in circles, until its context is full."""
 _TEMPERATURE = 0.3
 """Unless somebody asks for another: warmer, a small model's code seldom runs."""
 _SECONDS = 3600.0
@@ -67,9 +68,9 @@ class LocalModel(ModelAPI):
     ) -> Answer:
         """Answer with the server's help."""
         client = await self._connected()
-        if config.temperature is None:
-            config = config.model_copy(update={"temperature": _TEMPERATURE})
-        answer = await client.api.generate(input, tools, tool_choice, config)
+        answer = await client.api.generate(
+            input, tools, tool_choice, _within_its_powers(config)
+        )
         return _too_long_is_an_answer(self._name, answer)
 
     def max_tokens(self) -> int:
@@ -114,6 +115,13 @@ class LocalModel(ModelAPI):
         return await asyncio.to_thread(
             ensure_weights, default_cache(), self._name, Silent()
         )
+
+
+def _within_its_powers(config: GenerateConfig) -> GenerateConfig:
+    tokens = min(config.max_tokens or _TOKENS, _TOKENS_AT_MOST)
+    chosen = config.temperature
+    temperature = _TEMPERATURE if chosen is None else chosen
+    return config.model_copy(update={"max_tokens": tokens, "temperature": temperature})
 
 
 def _client(name: str, url: str, key: str) -> Model:

@@ -31,6 +31,8 @@ class ServingOrder(Record):
     """What a request must show; other users of this machine reach loopback too."""
     threads: int
     parent: int
+    guessing: bool = True
+    """Whether it guesses ahead what it copies from the prompt."""
 
 
 class Address(Record):
@@ -73,10 +75,11 @@ def _serve(order: ServingOrder) -> Any:  # noqa: ANN401  # it comes without type
     asked.cpuparams.n_threads = order.threads
     asked.cpuparams_batch.n_threads = order.threads
     asked.verbosity = _ERRORS_ONLY
-    kinds = xllamacpp.common_speculative_type
-    asked.speculative.types = [kinds.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]
-    asked.speculative.ngram_simple.size_n = _SEEN_BEFORE
-    asked.speculative.ngram_simple.size_m = _GUESSED
+    if order.guessing:
+        kinds = xllamacpp.common_speculative_type
+        asked.speculative.types = [kinds.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]
+        asked.speculative.ngram_simple.size_n = _SEEN_BEFORE
+        asked.speculative.ngram_simple.size_m = _GUESSED
     return xllamacpp.Server(asked)
 
 

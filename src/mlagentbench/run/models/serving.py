@@ -25,7 +25,9 @@ _SERVERS: dict[tuple[Path, int], "Server"] = {}
 class Server:
     """One process that serves one model."""
 
-    def __init__(self, weights: Path, name: str, threads: int) -> None:
+    def __init__(
+        self, weights: Path, name: str, threads: int, *, guessing: bool = True
+    ) -> None:
         self.key = secrets.token_urlsafe(32)
         self._name = name
         self._address: Address | None = None
@@ -47,6 +49,7 @@ class Server:
                 key=self.key,
                 threads=threads,
                 parent=os.getpid(),
+                guessing=guessing,
             )
         )
 

@@ -68,3 +68,19 @@ def test_it_submits_once_its_patience_is_at_an_end(tmp_path, cache):
     ]
     answer = steps[-1].input["final_answer"]
     assert answer.startswith("1 trials in a row were no better")
+
+
+def test_what_was_worse_is_undone_and_forgotten_but_for_its_line(tmp_path, cache):
+    worse = replace(GUIDED, voice="voices.modern:worse")
+    found = run(plan_for(worse, tmp_path, QUICK), cache=cache)
+    steps = trace_of(found).steps
+    assert [step.action for step in steps[2:]] == [
+        "Edit Script (AI)",
+        "Execute Script",
+        "Restore Workspace",
+        "Final Answer",
+    ]
+    (run_id,) = found.runs()
+    (asked,) = prompts_of(found, run_id, 6)[:1]
+    assert [message.role for message in asked.messages] == ["system", "user", "user"]
+    assert "(no better): Use a single tree." in asked.messages[-1].text

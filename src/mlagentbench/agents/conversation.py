@@ -39,6 +39,8 @@ class Conversation:
         self._kept = kept
         self._summary = ""
         self._exchanges: list[list[ChatMessage]] = []
+        self._settled = 0
+        """Exchanges that are never forgotten, from the first on."""
 
     def messages(self, now: str) -> list[ChatMessage]:
         """Return everything to be said to the model, with how things stand now."""
@@ -56,6 +58,14 @@ class Conversation:
         """Go on with a reply and what came of it."""
         self._exchanges.append(list(exchange))
 
+    def settle(self) -> None:
+        """Stand by everything said so far."""
+        self._settled = len(self._exchanges)
+
+    def forget_the_rest(self) -> None:
+        """Go back to what was said when it was last stood by."""
+        del self._exchanges[self._settled :]
+
     async def shorten_in_time(self, context: Context, output: ModelOutput) -> None:
         """Sum up the oldest once there is much of it, told by the last reply."""
         used = output.usage.input_tokens if output.usage else 0
@@ -66,7 +76,8 @@ class Conversation:
         """Shorten what was too long for the model; False where nothing is left to."""
         if await self._sum_up(context):
             return True
-        dropped, self._exchanges = bool(self._exchanges), []
+        dropped = bool(self._exchanges)
+        self._exchanges, self._settled = [], 0
         return dropped
 
     async def _sum_up(self, context: Context) -> bool:
@@ -76,6 +87,7 @@ class Conversation:
         if not old:
             return False
         self._exchanges = recent
+        self._settled = max(0, self._settled - len(old))
         text = "\n\n".join(message.text for exchange in old for message in exchange)
         asked = prompt(
             "summary",

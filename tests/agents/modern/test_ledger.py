@@ -40,6 +40,6 @@ def test_the_table_tells_what_was_tried_and_always_shows_the_best():
         ledger.note(executed(number, value), f"change {number}")
     lines = ledger.table(last=3).splitlines()
     assert lines[0] == "- step 2: mae 3 (best): change 2"
-    assert lines[-1] == "- step 6: mae 7 (not kept): change 6"
-    assert "no score (not kept)" in ledger.table(last=5)
+    assert lines[-1] == "- step 6: mae 7 (no better): change 6"
+    assert "no score (no better)" in ledger.table(last=5)
     assert Ledger("mae", Direction.LOWER).table() == "nothing was tried yet"

@@ -53,11 +53,18 @@ def guided(messages):
             return say("schema", "Final Answer", _THOUGHT, final_answer="It helped.")
 
 
+def worse(messages):
+    """Ask for what is worse, and give up."""
+    asked = messages[0].text
+    if asked.startswith("You edit Python scripts."):
+        return f"```python\n{script_in(asked).replace('TREES = 4', 'TREES = 1')}```"
+    if "no better" not in messages[-1].text:
+        return _edit("Use a single tree.")
+    return say("schema", "Final Answer", _THOUGHT, final_answer="It did not help.")
+
+
 def _edit(instruction):
-    given = {"script_name": "train.py", "save_name": "train.py"}
-    return say(
-        "schema", "Edit Script (AI)", _THOUGHT, edit_instruction=instruction, **given
-    )
+    return say("schema", "Edit Script (AI)", _THOUGHT, edit_instruction=instruction)
 
 
 def _edited(asked):

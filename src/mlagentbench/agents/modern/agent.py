@@ -5,7 +5,8 @@ the model says one move at a time and is shown what came of it, how the experime
 compare by the validation score we measured, and what is left of the budget. After two
 trials that are no better than the best, the workspace goes back to the best; so it does
 before submitting. A small model is guided: it is shown the script, what it edits is
-executed at once, and an edit it has asked for before is not made again.
+executed at once, an edit it has asked for before is not made again, and what was no
+better is undone and forgotten, but for its line in the ledger.
 """
 
 from inspect_ai.model import GenerateConfig
@@ -15,6 +16,7 @@ from mlagentbench.agents.context import Context
 from mlagentbench.agents.languages.hearing import Heard, hear
 from mlagentbench.agents.languages.replies import spoken
 from mlagentbench.agents.modern.attention import Attention
+from mlagentbench.agents.modern.guidance import in_full
 from mlagentbench.agents.modern.ledger import Ledger
 from mlagentbench.agents.modern.opening import Begun, begin
 from mlagentbench.agents.modern.settings import Settings, read_settings
@@ -33,7 +35,7 @@ STEPS_TO_CLOSE = 2
 
 async def modern(context: Context) -> None:
     """Do research until the model has its answer or the budget is nearly spent."""
-    settings = read_settings(context.settings, context.speech, context.task.modality)
+    settings = read_settings(context.settings, context.speech, context.task)
     pace = Pace(context)
     researcher = Researcher(context, settings, await begin(context, settings))
     while (why := researcher.reason_to_stop(pace)) is None:
@@ -98,6 +100,8 @@ class Researcher:
 
     async def do(self, heard: Heard, move: Move) -> None:
         """Take a move, and note what came of it."""
+        if self._settings.guided:
+            move = in_full(move, self._context.task.script)
         if why := self._pointless(move):
             await self.put_right(heard, Malformed(why=why))
             return
@@ -112,8 +116,15 @@ class Researcher:
             told = f"{told}\n\n{await self._outcome_of_edit(move)}"
         self._conversation.add(self._settings.language.exchange(heard.output, told))
         await self._conversation.shorten_in_time(self._context, heard.output)
-        if self._ledger.since_best >= TRIALS_BEFORE_GOING_BACK:
+        if self._mind.at_best:
+            self._conversation.settle()
+        elif self._is_astray():
             await self._go_back("the last trials were no better than the best")
+
+    def _is_astray(self) -> bool:
+        """Tell whether there is nothing to gain from going on from here."""
+        worse = self._settings.guided and self._mind.works and not self._mind.changed
+        return worse or self._ledger.since_best >= TRIALS_BEFORE_GOING_BACK
 
     def _pointless(self, move: Move) -> str | None:
         if ACTIONS[move.action].executes and not self._mind.changed:
@@ -126,7 +137,7 @@ class Researcher:
 
     async def _outcome_of_edit(self, edit: Move) -> str:
         self._mind.edits.append(edit.given)
-        script = edit.given["save_name"]
+        script = self._context.task.script
         step = await self._context.act("Execute Script", script_name=script)
         self._executed(step)
         return step.told if step.ok else f"It failed:\n{complaint(step.told)}"
@@ -145,6 +156,8 @@ class Researcher:
         self._ledger.since_best = 0
         self._mind.at_best = self._mind.works = True
         self._mind.changed = False
+        if self._settings.guided:
+            self._conversation.forget_the_rest()
         self._mind.remark = (
             f"The workspace was put back to what it was after step {best.step}: {why}."
         )

@@ -64,7 +64,7 @@ class Ledger:
 
     def _line(self, trial: Trial) -> str:
         score = "no score" if trial.value is None else f"{trial.value:.6g}"
-        mark = "best" if trial == self.best else "kept" if trial.kept else "not kept"
+        mark = "best" if trial == self.best else "kept" if trial.kept else "no better"
         return f"- step {trial.step}: {self._metric} {score} ({mark}): {trial.change}"
 
     def _is_better(self, value: float | None, than: float | None) -> bool:

@@ -9,8 +9,6 @@ from mlagentbench.agents.prompting import prompt
 from mlagentbench.core.trace import Step
 from mlagentbench.environment.prompts import fenced
 
-_EDITS_ARE_EXECUTED = "- A script is executed as soon as it was edited.\n"
-
 
 @dataclass(frozen=True)
 class Begun:
@@ -27,11 +25,7 @@ async def begin(context: Context, settings: Settings) -> Begun:
         read = await context.act("Read File", file_name=script)
         source = f"This is `{script}`:\n\n{fenced(read.observation)}\n"
     baseline = await context.act("Execute Script", script_name=script)
-    system = prompt(
-        "modern",
-        executing=_EDITS_ARE_EXECUTED if settings.guided else "",
-        answering=settings.language.explanation(settings.form),
-    )
+    system = prompt("modern", answering=settings.language.explanation(settings.form))
     opening = prompt(
         "modern_opening",
         problem=context.problem,

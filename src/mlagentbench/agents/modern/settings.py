@@ -8,7 +8,10 @@ from mlagentbench.agents.fields import read_fields
 from mlagentbench.agents.ideas import read_ideas
 from mlagentbench.agents.languages.choose import language_for
 from mlagentbench.agents.languages.language import Form, Language
+from mlagentbench.agents.modern.guidance import guided_actions
 from mlagentbench.agents.settings import read_choice, read_count, refuse_unknown
+from mlagentbench.core.task import Task
+from mlagentbench.environment.action import Action
 from mlagentbench.environment.actions import ACTIONS
 
 KNOWN = (
@@ -16,8 +19,6 @@ KNOWN = (
     "patience",
 )
 
-FEW = ("Read File", "Edit Script (AI)", "Final Answer")
-"""For a guided model: what it edits is executed without its asking."""
 MANY = (
     "List Files",
     "Read File",
@@ -49,31 +50,36 @@ class Settings:
     ideas: tuple[str, ...]
     """Told one after the other, one for each trial; may be none."""
     guided: bool
-    """Whether the script is shown at once and every edit is executed by itself."""
+    """Whether it has one script, which it is shown and which every edit executes."""
     patience: int
     """Trials in a row that are no better than the best; then that is submitted."""
     reply_tokens: int = 3_000
 
 
-def read_settings(given: Mapping[str, str], speech: Speech, modality: str) -> Settings:
+def read_settings(given: Mapping[str, str], speech: Speech, task: Task) -> Settings:
     """Read `-A` settings; a model that keeps to a schema is taken for a small one."""
     refuse_unknown(given, KNOWN)
     is_small = speech == "schema"
     number = read_choice(
         given, "actions", ("few", "many"), "few" if is_small else "many"
     )
+    guided = number == "few"
     log = read_choice(given, "log", ("on", "off"), "off" if is_small else "on")
-    names = (FEW if number == "few" else MANY) + (LOG if log == "on" else ())
+    actions = guided_actions(task.script) if guided else _named(MANY)
     tokens = _SMALL_MODEL_TOKENS if is_small else _LARGE_MODEL_TOKENS
     patience = _SMALL_MODEL_PATIENCE if is_small else _LARGE_MODEL_PATIENCE
     return Settings(
         language=language_for(given.get("protocol", "auto"), speech),
         form=Form(
-            actions=tuple(ACTIONS[name] for name in names),
+            actions=actions + (_named(LOG) if log == "on" else ()),
             fields=read_fields(given, "thought" if is_small else "plan,thought"),
         ),
         context_tokens=read_count(given, "context", tokens, most=10_000_000),
-        ideas=read_ideas(given, modality),
-        guided=number == "few",
+        ideas=read_ideas(given, task.modality),
+        guided=guided,
         patience=read_count(given, "patience", patience, most=1_000),
     )
+
+
+def _named(names: tuple[str, ...]) -> tuple[Action, ...]:
+    return tuple(ACTIONS[name] for name in names)

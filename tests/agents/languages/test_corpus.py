@@ -11,8 +11,12 @@ from mlagentbench.agents.moves import Malformed
 REPLIES = sorted((Path(__file__).parents[2] / "data" / "replies").glob("*.json"))
 
 
-def test_there_are_replies():
-    assert len(REPLIES) >= 15
+def test_there_are_replies_of_a_real_model_too():
+    sources = [
+        json.loads(path.read_text(encoding="utf-8"))["source"] for path in REPLIES
+    ]
+    assert sources.count("written") >= 15
+    assert sources.count("qwen2.5-coder-1.5b") >= 6
 
 
 @pytest.mark.parametrize("path", REPLIES, ids=lambda path: path.stem)

@@ -1,6 +1,6 @@
 """What a small language model that runs here can do, with and without ideas.
 
-    make study          goes on where it was stopped; writes docs/study.md
+    make study          goes on where it was stopped; docs/study.md tells how far it is
 
 The agents' prompts and lists of ideas were frozen before the first run. Rates are
 reported as they are.
@@ -41,9 +41,16 @@ tells the agent one idea per trial from a list that names no task and no column
 
 
 def main() -> None:
-    """Run what is missing, then write the page."""
-    for agent, ideas in FORMS:
-        carry_out(agent, ideas)
+    """Run what is missing; the page tells what there is, even if it is interrupted."""
+    try:
+        for agent, ideas in FORMS:
+            carry_out(agent, ideas)
+    finally:
+        write_down()
+
+
+def write_down() -> None:
+    """Keep the scorecards there are, and write the page."""
     cards = [card for form in FORMS for card in judged(*form)]
     KEPT.write_text("".join(f"{card.model_dump_json()}\n" for card in cards))
     PAGE.write_text(page())
@@ -79,8 +86,9 @@ def folder(agent: str, ideas: str) -> Path:
 
 
 def judged(agent: str, ideas: str) -> list[Scorecard]:
-    """Return one form's scorecards, each run's last attempt."""
-    cards, _ = Experiment(folder(agent, ideas)).scorecards()
+    """Return one form's scorecards, each run's last attempt; none before it begins."""
+    experiment = Experiment(folder(agent, ideas))
+    cards, _ = experiment.scorecards() if experiment.folder.exists() else ([], [])
     return last_attempts(cards)
 
 
@@ -89,9 +97,18 @@ def page() -> str:
     lines = KEPT.read_text().splitlines()
     cards = [Scorecard.model_validate_json(line) for line in lines]
     names = list(dict.fromkeys(card.agent for card in cards))
+    planned = RUNS * len(FORMS)
+    missing = planned - len(cards)
+    foot = f"\n{missing} of {planned} runs are still to be done.\n" if missing else ""
     head = "| agent | runs | improved | success | 95 % | best | steps | experiments |\n"
     rows = [_row([card for card in cards if card.agent == name]) for name in names]
-    return INTRODUCTION + head + "|---|---|---|---|---|---|---|---|\n" + "".join(rows)
+    return (
+        INTRODUCTION
+        + head
+        + "|---|---|---|---|---|---|---|---|\n"
+        + "".join(rows)
+        + foot
+    )
 
 
 def _row(cards: list[Scorecard]) -> str:

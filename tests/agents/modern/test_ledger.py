@@ -11,7 +11,8 @@ from mlagentbench.core.trace import Measurement, Seconds, Spent, Step
 def executed(number, value):
     return Step(
         run="r", step=number, agent_step=number, action="Execute Script", input={},
-        observation="", ok=value is not None, spent=Spent(), seconds=Seconds(),
+        observation="" if value is not None else "Errors:\nKeyError: 'Bath'",
+        ok=value is not None, spent=Spent(), seconds=Seconds(),
         validation=None if value is None else Measurement(metric="mae", value=value),
         started="",
     )  # fmt: skip
@@ -41,5 +42,5 @@ def test_the_table_tells_what_was_tried_and_always_shows_the_best():
     lines = ledger.table(last=3).splitlines()
     assert lines[0] == "- step 2: mae 3 (best): change 2"
     assert lines[-1] == "- step 6: mae 7 (no better): change 6"
-    assert "no score (no better)" in ledger.table(last=5)
+    assert "- step 3: no score (KeyError: 'Bath'): change 3" in ledger.table(last=5)
     assert Ledger("mae", Direction.LOWER).table() == "nothing was tried yet"

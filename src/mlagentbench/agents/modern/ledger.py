@@ -1,8 +1,11 @@
 """The experiments of one run: what was tried, what was measured, what was kept."""
 
+from mlagentbench.agents.complaint import complaint
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Direction
 from mlagentbench.core.trace import Step
+
+_LONGEST_FAILURE = 120
 
 
 class Trial(Record):
@@ -17,6 +20,8 @@ class Trial(Record):
     """None where nothing could be measured."""
     kept: bool
     """Whether it became the best."""
+    failure: str = ""
+    """Why nothing could be measured, in a line."""
 
 
 class Ledger:
@@ -40,6 +45,7 @@ class Ledger:
             before=before,
             value=value,
             kept=self._is_better(value, before),
+            failure="" if value is not None else _last_line(step.told),
         )
         self.trials.append(trial)
         self.since_best += 1
@@ -63,11 +69,18 @@ class Ledger:
         )
 
     def _line(self, trial: Trial) -> str:
-        score = "no score" if trial.value is None else f"{trial.value:.6g}"
+        if trial.value is None:
+            return f"- step {trial.step}: no score ({trial.failure}): {trial.change}"
         mark = "best" if trial == self.best else "kept" if trial.kept else "no better"
-        return f"- step {trial.step}: {self._metric} {score} ({mark}): {trial.change}"
+        measured = f"{self._metric} {trial.value:.6g}"
+        return f"- step {trial.step}: {measured} ({mark}): {trial.change}"
 
     def _is_better(self, value: float | None, than: float | None) -> bool:
         if value is None:
             return False
         return than is None or self._sign * value > self._sign * than
+
+
+def _last_line(told: str) -> str:
+    lines = complaint(told).splitlines()
+    return lines[-1].strip()[:_LONGEST_FAILURE] if lines else "nothing was said"

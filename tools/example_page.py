@@ -26,8 +26,8 @@ INTRODUCTION = """# One run of a small language model, word for word
 took {minutes:.0f} minutes, {tokens:,} tokens and {steps} steps, {executed} of them
 executions, and ended as `{ending}`. The submission scored {metric} {score}, which is
 {improvement} against the starter's {starter:,.0f}. A line that ends in *(measured)* is
-ours: we compute the validation score after each execution. [study.md](study.md) has
-more runs, and how many improve.
+ours: we compute the validation score after each execution. One run says little;
+`make study` makes twenty, with and without ideas.
 
 """
 FOOT = """

@@ -29,6 +29,9 @@ def test_every_edit_is_executed_and_none_is_made_twice(experiment):
         ("Final Answer", True),
     ]
     assert "tried before" in steps[4].observation
+    (card,) = experiment.scorecards()[0]
+    found = {name: check.value for name, check in card.process.items()}
+    assert (found["repeated_actions"], found["response_format"]) == (1, 0)
 
 
 def test_it_sees_the_script_at_once_and_only_the_cause_of_a_failure(experiment):

@@ -1,5 +1,7 @@
 """Replies that were no action."""
 
+import pytest
+
 
 def test_a_reply_that_was_no_action_is_found_with_its_words(run):
     run.does(
@@ -32,8 +34,14 @@ def test_a_file_that_is_not_there_is_no_matter_of_format(run):
     assert run.at("response_format") == []
 
 
-def test_a_wish_that_was_turned_down_is_a_repeat_and_no_matter_of_format(run):
-    told = "Nothing was changed since the last execution; change something first."
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Nothing was changed since the last execution; change something first.",
+        "This very edit was tried before; try something else.",
+    ],
+)
+def test_a_wish_that_was_turned_down_is_a_repeat_and_no_matter_of_format(run, told):
     run.does("Invalid Reply", {"reply": "x"}, told, ok=False, error="bad_reply")
     assert run.at("response_format") == []
     assert run.at("repeated_actions") == [1]

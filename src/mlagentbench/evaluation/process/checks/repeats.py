@@ -15,7 +15,7 @@ from mlagentbench.evaluation.process.acts import (
     executes,
 )
 from mlagentbench.evaluation.process.checks.replies import (
-    NOTHING_CHANGED,
+    TURNED_DOWN,
     is_format_error,
 )
 from mlagentbench.evaluation.process.story import Story, found
@@ -37,7 +37,7 @@ def repeated_actions(story: Story) -> Iterator[Finding]:
             continue
         before = last.get(key)
         if _asked_in_vain(step):
-            yield found(key, "It was told that nothing has changed since.", step)
+            yield found(key, f"It was turned down: {step.observation[:120]}", step)
         elif before is not None and _is_idle(
             story, index, unchanged=before >= (changed if executes(step) else logged)
         ):
@@ -59,7 +59,7 @@ def _key(step: Step) -> str:
 
 
 def _asked_in_vain(step: Step) -> bool:
-    return step.action == REJECTED and step.observation.startswith(NOTHING_CHANGED)
+    return step.action == REJECTED and step.observation.startswith(TURNED_DOWN)
 
 
 def _is_idle(story: Story, index: int, *, unchanged: bool) -> bool:

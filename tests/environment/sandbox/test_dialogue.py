@@ -45,12 +45,12 @@ def talk(make_box):
 async def test_an_answer_comes_back_whole_and_timed_from_the_question_on(talk):
     question = b"q" * 3_000_000
     heard = await talk(
-        "time.sleep(0.5); ready(); q = asked(); answer(str(len(q)).encode())",
+        "time.sleep(3); ready(); q = asked(); answer(str(len(q)).encode())",
         question=question,
     )
     assert isinstance(heard, Answer)
     assert heard.contents == b"3000000"
-    assert heard.seconds < 0.5
+    assert heard.seconds < 3
 
 
 async def test_what_is_printed_is_no_part_of_the_dialogue(talk):

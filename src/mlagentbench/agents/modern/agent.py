@@ -123,7 +123,7 @@ class Researcher:
 
     def _is_astray(self) -> bool:
         """Tell whether there is nothing to gain from going on from here."""
-        worse = self._settings.guided and self._mind.works and not self._mind.changed
+        worse = self._settings.guided and self._mind.works
         return worse or self._ledger.since_best >= TRIALS_BEFORE_GOING_BACK
 
     def _pointless(self, move: Move) -> str | None:

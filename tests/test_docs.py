@@ -10,7 +10,7 @@ PROJECT = Path(__file__).parents[1]
 
 @pytest.mark.parametrize(
     ("tool", "name"),
-    [("suite_page", "suite"), ("example_page", "example")],
+    [("suite_page", "suite"), ("example_page", "example"), ("study_page", "study")],
 )
 def test_a_generated_page_is_up_to_date(tool, name):
     path = PROJECT / "tools" / f"{tool}.py"

@@ -27,7 +27,7 @@ took {minutes:.0f} minutes, {tokens:,} tokens and {steps} steps, {executed} of t
 executions, and ended as `{ending}`. The submission scored {metric} {score}, which is
 {improvement} against the starter's {starter:,.0f}. A line that ends in *(measured)* is
 ours: we compute the validation score after each execution. One run says little;
-`make study` makes twenty, with and without ideas.
+[study.md](study.md) has twenty, with and without ideas.
 
 """
 FOOT = """

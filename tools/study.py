@@ -8,36 +8,20 @@ reported as they are.
 
 from pathlib import Path
 
+from study_page import KEPT, MINUTES, PAGE, RUNS, TASK, page  # beside this file
+
 from mlagentbench.cli.live import Screen
 from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.evaluation.statistics.rates import wilson
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.pipeline import resume, run
 from mlagentbench.run.plan import BudgetOverride, Plan
 from mlagentbench.run.scorecards import last_attempts
 
-TASK = "house-price"
 MODEL = "local"
-RUNS = 5
-MINUTES = 5
 FORMS = [
     (agent, ideas) for agent in ("research", "tree") for ideas in ("off", "generic")
 ]
 OUT = Path("runs/study")
-DOCS = Path(__file__).parent.parent / "docs"
-KEPT = DOCS / "study-runs.jsonl"
-PAGE = DOCS / "study.md"
-INTRODUCTION = f"""# A small model does research
-
-Qwen2.5-Coder-1.5B (`--model local`) on {TASK}, {RUNS} runs of at most {MINUTES} minutes
-each, on two CPU cores. *Improved* counts runs that end better than the starter's mean,
-*success* those more than 10 % better, with its 95 % Wilson interval. `ideas=generic`
-tells the agent one idea per trial from a list that names no task and no column
-(`docs/agents.md`).
-
-    make study
-
-"""
 
 
 def main() -> None:
@@ -90,44 +74,6 @@ def judged(agent: str, ideas: str) -> list[Scorecard]:
     experiment = Experiment(folder(agent, ideas))
     cards, _ = experiment.scorecards() if experiment.folder.exists() else ([], [])
     return last_attempts(cards)
-
-
-def page() -> str:
-    """Return the page, made of the kept scorecards alone."""
-    lines = KEPT.read_text().splitlines()
-    cards = [Scorecard.model_validate_json(line) for line in lines]
-    names = list(dict.fromkeys(card.agent for card in cards))
-    planned = RUNS * len(FORMS)
-    missing = planned - len(cards)
-    foot = f"\n{missing} of {planned} runs are still to be done.\n" if missing else ""
-    head = "| agent | runs | improved | success | 95 % | best | steps | experiments |\n"
-    rows = [_row([card for card in cards if card.agent == name]) for name in names]
-    return (
-        INTRODUCTION
-        + head
-        + "|---|---|---|---|---|---|---|---|\n"
-        + "".join(rows)
-        + foot
-    )
-
-
-def _row(cards: list[Scorecard]) -> str:
-    counted = [card for card in cards if card.ending.counts]
-    gains = [card.improvement or 0.0 for card in counted]
-    won = sum(card.success for card in counted)
-    executed = [card.actions.get("Execute Script", 0) for card in counted]
-    rate = wilson(won, len(counted))
-    cells = [
-        cards[0].agent,
-        str(len(counted)),
-        str(sum(gain > 0 for gain in gains)),
-        str(won),
-        f"{rate.low:.0%} to {rate.high:.0%}",
-        f"{max(gains):+.1%}",
-        f"{sum(card.steps for card in counted) / len(counted):.0f}",
-        f"{sum(executed) / len(executed):.1f}",
-    ]
-    return f"| {' | '.join(cells)} |\n"
 
 
 if __name__ == "__main__":

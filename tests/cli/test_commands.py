@@ -51,6 +51,7 @@ def test_json_is_one_document_and_nothing_else(mlab, command):
         (["run"], "name a task"),
         (["run", "house-price", "--all"], "not both"),
         (["run", "house-price", "-A", "novalue"], "KEY=VALUE"),
+        (["run", "house-price", "-M", "a=["], "quotes of its own"),
         (["run", "house-price", "--parallel", "4096"], "cores"),
         (["run", "house-price", "--runs", "0"], "--runs"),
         (["run", "house-price", "--sandbox", "magic"], "--sandbox"),

@@ -1,20 +1,15 @@
-"""The flags of `mlab run`, and how their text is read."""
+"""The flags of `mlab run`."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from mlagentbench.cli.judge_options import JUDGE, votes_option
+from mlagentbench.cli.judge_options import votes_option
 from mlagentbench.cli.price_options import prices_option
-from mlagentbench.core.errors import UsageError
 
 Command = Callable[..., Any]
-
-ROLES = ("editor", "helper")
-"""Parts of an agent's work that another model may do."""
 
 _POSITIVE = click.FloatRange(0, min_open=True)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -153,48 +148,3 @@ def run_options(command: Command) -> Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
-
-
-def read_settings(pairs: tuple[str, ...]) -> dict[str, str]:
-    """Read `-A key=value`, given any number of times."""
-    return _read_pairs("-A", "KEY=VALUE", pairs)
-
-
-def read_model_args(pairs: tuple[str, ...]) -> dict[str, Any]:
-    """Read `-M key=value`; numbers and booleans are taken as such."""
-    import yaml
-
-    read = _read_pairs("-M", "KEY=VALUE", pairs)
-    return {key: yaml.safe_load(value) for key, value in read.items()}
-
-
-def read_roles(pairs: tuple[str, ...], model: str | None) -> dict[str, str]:
-    """Read `--role role=model`; only parts of a main model's work can be shared."""
-    roles = _read_pairs("--role", "ROLE=MODEL", pairs)
-    roles.pop(JUDGE, None)
-    if unknown := sorted(set(roles) - set(ROLES)):
-        known = ", ".join((*ROLES, JUDGE))
-        raise UsageError(f"there is no role '{unknown[0]}'; there are {known}")
-    if roles and model is None:
-        raise UsageError("--role needs --model too, the model that does the rest")
-    return roles
-
-
-def _read_pairs(flag: str, form: str, pairs: tuple[str, ...]) -> dict[str, str]:
-    read: dict[str, str] = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not key or not equals or not value:
-            raise UsageError(f"{flag} takes {form}, not '{pair}'")
-        read[key] = value
-    return read
-
-
-def refuse_too_many(parallel: int) -> None:
-    """Refuse more runs at a time than there are cores: they would not be fair."""
-    cores = len(os.sched_getaffinity(0))
-    if parallel > cores:
-        raise UsageError(
-            f"--parallel {parallel} is more than this machine's {cores} cores;"
-            " runs that share a core are not comparable"
-        )

@@ -4,7 +4,7 @@ import click
 
 from mlagentbench.cli.arguments import chosen_tasks, task_arguments
 from mlagentbench.cli.console import print_json, print_table
-from mlagentbench.cli.run_options import refuse_too_many
+from mlagentbench.cli.run_values import refuse_too_many
 
 
 @click.command("measure")

@@ -62,7 +62,7 @@ def _plan(flags: Flags) -> "Plan":
     from mlagentbench.agents.table import usual_agent
     from mlagentbench.cli.judge_options import read_judge
     from mlagentbench.cli.price_options import read_price_option
-    from mlagentbench.cli.run_options import (
+    from mlagentbench.cli.run_values import (
         read_model_args,
         read_roles,
         read_settings,

@@ -28,7 +28,10 @@ def test_every_edit_is_executed_and_none_is_made_twice(experiment):
         ("Execute Script", True),
         ("Final Answer", True),
     ]
-    assert "tried before" in steps[4].observation
+    assert (steps[4].error, "tried before" in steps[4].observation) == (
+        "pointless",
+        True,
+    )
     (card,) = experiment.scorecards()[0]
     found = {name: check.value for name, check in card.process.items()}
     assert (found["repeated_actions"], found["response_format"]) == (1, 0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Task
-from mlagentbench.core.trace import Step
+from mlagentbench.core.trace import Fault, Step
 
 if TYPE_CHECKING:  # The engine takes seconds to import; listing agents must not.
     from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
@@ -85,8 +85,15 @@ class Context(Protocol):
         """
         ...
 
-    async def reject(self, reply: str, why: str, *, counts: bool = True) -> Step:
-        """Record a reply that is no action, and what its author is told about it.
+    async def reject(
+        self,
+        reply: str,
+        why: str,
+        *,
+        counts: bool = True,
+        fault: Fault = "bad_reply",
+    ) -> Step:
+        """Record a reply that is not acted on, and what its author is told about it.
 
         It is a turn of the agent's, and costs a step unless `counts` is false.
         """

@@ -12,6 +12,10 @@ from mlagentbench.core.ending import Ending
 from mlagentbench.core.record import Record
 
 TRACE_VERSION = 1
+REJECTED = "Invalid Reply"
+"""Stands where an action's name would, for a reply that was not acted on."""
+Fault = Literal["bad_reply", "pointless"]
+"""Why it was not: it is no action, or one that could bring nothing new."""
 
 
 class ModelCall(Record):

@@ -13,7 +13,7 @@ from mlagentbench.core.errors import BenchError
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId
 from mlagentbench.core.task import Task
-from mlagentbench.core.trace import ModelCall, Seconds, Spent, Step
+from mlagentbench.core.trace import REJECTED, Fault, ModelCall, Seconds, Spent, Step
 from mlagentbench.environment.actions import ACTIONS
 from mlagentbench.environment.room import Told
 from mlagentbench.run.account import Account
@@ -21,7 +21,7 @@ from mlagentbench.run.asking import MAIN, Asker
 from mlagentbench.run.over import RunOver
 from mlagentbench.run.performer import Outcome, Performer
 from mlagentbench.run.recorder import Recorder, Wish
-from mlagentbench.run.rejecting import REJECTED, as_input, rejected
+from mlagentbench.run.rejecting import as_input, rejected
 from mlagentbench.run.storable import storable
 
 
@@ -123,12 +123,19 @@ class Conductor:
         self.submitted = step.ok and action in ACTIONS and ACTIONS[action].ends_run
         return step
 
-    async def reject(self, reply: str, why: str, *, counts: bool = True) -> Step:
-        """Record a reply that is no action as a step that nothing came of."""
+    async def reject(
+        self,
+        reply: str,
+        why: str,
+        *,
+        counts: bool = True,
+        fault: Fault = "bad_reply",
+    ) -> Step:
+        """Record a reply that is not acted on as a step that nothing came of."""
         self._begin({})
 
         async def perform() -> Outcome:
-            return rejected(why)
+            return rejected(why, fault)
 
         given = as_input(reply)
         return await self._recorded(

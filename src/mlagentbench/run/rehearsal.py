@@ -12,10 +12,10 @@ from inspect_ai.tool import ToolInfo
 
 from mlagentbench.agents.context import Agent, Remaining, Speech
 from mlagentbench.core.task import Task
-from mlagentbench.core.trace import Step, Trace
+from mlagentbench.core.trace import REJECTED, Fault, Step, Trace
 from mlagentbench.run.account import Account
 from mlagentbench.run.asking import MAIN, request_sha
-from mlagentbench.run.rejecting import REJECTED, as_input
+from mlagentbench.run.rejecting import as_input
 from mlagentbench.run.replay import Past
 from mlagentbench.run.storable import storable
 
@@ -84,6 +84,7 @@ class Rehearsal:
         why: str,  # noqa: ARG002  # the record has it
         *,
         counts: bool = True,  # noqa: ARG002
+        fault: Fault = "bad_reply",  # noqa: ARG002
     ) -> Step:
         """Return the step that was recorded then."""
         return self._step(REJECTED, as_input(reply))

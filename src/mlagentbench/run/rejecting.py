@@ -1,11 +1,9 @@
-"""A reply that is no action, as a step: what was said, and what its author is told."""
+"""A reply that is not acted on, as a step: what was said, and what is answered."""
 
+from mlagentbench.core.trace import Fault
 from mlagentbench.environment.shorten import shortened
 from mlagentbench.run.performer import Outcome
 from mlagentbench.run.storable import storable
-
-REJECTED = "Invalid Reply"
-"""Stands in a trace where an action's name would."""
 
 _REPLY_CHARACTERS = 2_000
 
@@ -15,6 +13,6 @@ def as_input(reply: str) -> dict[str, str]:
     return storable({"reply": shortened(reply, _REPLY_CHARACTERS)})
 
 
-def rejected(why: str) -> Outcome:
+def rejected(why: str, fault: Fault) -> Outcome:
     """Return what comes of such a reply."""
-    return Outcome(observation=shortened(why), ok=False, error="bad_reply")
+    return Outcome(observation=shortened(why), ok=False, error=fault)

@@ -19,7 +19,7 @@ PIECES = [
     "between 1 and 2", "I will write a.py", "let me run ", "(measured)", "../..",
     "/etc/passwd", "data/", "Traceback (most recent call last)", "ValueError: x 1",
     "sed -i x train.py", "open('data/x', 'w')", "\n", "; ", ", so ", "$", "\x00",
-    "\ud7ff", "\u202e", "9" * 400, "Nothing was changed since the last execution",
+    "\ud7ff", "\u202e", "9" * 400,
     "wrong arguments.", "curl http://x", "0x1f", "~ 1.0.0", "3x", "..", "'", '"',
 ]  # fmt: skip
 ACTIONS = [
@@ -42,7 +42,7 @@ moment = st.fixed_dictionaries(
         "seen": text,
         "said": st.dictionaries(st.sampled_from(["Plan", "Thought"]), text, max_size=2),
         "ok": st.booleans(),
-        "error": st.sampled_from([None, "bad_reply", "unknown_action"]),
+        "error": st.sampled_from([None, "bad_reply", "pointless", "unknown_action"]),
         "score": st.none() | number,
         "snapshot": st.sampled_from([None, "a", "b"]),
         "note": st.none() | text,

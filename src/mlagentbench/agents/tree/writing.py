@@ -3,13 +3,19 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig
+from inspect_ai.model import (
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    ModelOutput,
+)
 
 from mlagentbench.agents.complaint import complaint
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.prompting import prompt
 from mlagentbench.agents.tree.nodes import Node, Tree
 from mlagentbench.agents.tree.settings import Settings
+from mlagentbench.core.trace import Fault
 from mlagentbench.environment.code_blocks import NoCodeError, python_block
 from mlagentbench.environment.prompts import fenced, sendable
 
@@ -51,26 +57,26 @@ class Writer:
     async def write(self, wanted: Wanted, grown: Tree) -> str | None:
         """Return a script that was not executed before; None where none came."""
         request, reply, why = self._request(wanted), "", ""
+        script: str | None = None
         for attempt in range(TRIES):
-            output = await self._context.ask(
-                [
-                    ChatMessageSystem(content=self._system),
-                    ChatMessageUser(content=request),
-                ],
-                config=GenerateConfig(
-                    temperature=0.3 + 0.3 * attempt, max_tokens=SCRIPT_TOKENS
-                ),
-            )
+            output = await self._ask(request, 0.3 + 0.3 * attempt)
             reply = sendable(output.completion)
-            if output.stop_reason == "max_tokens":
-                why = "the script was cut off by the length limit"
-            else:
-                script, why = _script_in(reply)
-                if script is not None and not grown.knows(script):
-                    return script
-                why = why or "this very script was executed before"
-        await self._context.reject(reply, f"No new script: {why}.")
+            script, why = _script_in(reply, cut_off=output.stop_reason == "max_tokens")
+            if script is not None and not grown.knows(script):
+                return script
+        fault: Fault = "bad_reply" if script is None else "pointless"
+        why = why or "this very script was executed before"
+        await self._context.reject(reply, f"No new script: {why}.", fault=fault)
         return None
+
+    async def _ask(self, request: str, temperature: float) -> ModelOutput:
+        return await self._context.ask(
+            [
+                ChatMessageSystem(content=self._system),
+                ChatMessageUser(content=request),
+            ],
+            config=GenerateConfig(temperature=temperature, max_tokens=SCRIPT_TOKENS),
+        )
 
     def _request(self, wanted: Wanted) -> str:
         node = wanted.node
@@ -89,7 +95,10 @@ class Writer:
         return f"Do exactly this and nothing else: {idea}"
 
 
-def _script_in(reply: str) -> tuple[str | None, str]:
+def _script_in(reply: str, *, cut_off: bool) -> tuple[str | None, str]:
+    """Return the script in a reply, or why there is none."""
+    if cut_off:
+        return None, "the script was cut off by the length limit"
     try:
         return python_block(reply), ""
     except NoCodeError as missing:

@@ -13,8 +13,6 @@ LOG = "Append Summary to Research Log"
 """What is noted there is read again by some actions, and never executed."""
 RESTORE = "Restore Workspace"
 UNDO = "Undo Edit Script"
-REJECTED = "Invalid Reply"
-"""Stands where an action's name would, for a reply that is none."""
 
 TARGET = {
     "Write File": "file_name",

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from mlagentbench.core.ending import Ending
 from mlagentbench.core.scorecard import NOT_JUDGED, RunId, SandboxUsed, Scorecard
 from mlagentbench.core.task import Task
-from mlagentbench.core.trace import End, Trace
+from mlagentbench.core.trace import REJECTED, End, Trace
 from mlagentbench.evaluation.judgement import Verdict, evaluate
 from mlagentbench.run.closing import circumstances, ended
 from mlagentbench.run.importing.deeds import read_deeds
@@ -13,7 +13,6 @@ from mlagentbench.run.importing.endings import Finish, finish_of, total_seconds
 from mlagentbench.run.importing.history import AgentLog
 from mlagentbench.run.importing.reading import LogTree
 from mlagentbench.run.importing.steps import steps_of
-from mlagentbench.run.rejecting import REJECTED
 
 _SANDBOX = SandboxUsed(provider="original", limits="none", unsafe=True)
 _SUBMITTED = "submission"

@@ -3,13 +3,13 @@
 import hashlib
 from collections.abc import Sequence
 
-from mlagentbench.core.trace import Seconds, Spent, Step
+from mlagentbench.core.trace import REJECTED, Seconds, Spent, Step
 from mlagentbench.environment.actions import ACTIONS
 from mlagentbench.environment.shorten import shortened
 from mlagentbench.run.importing.deeds import Deed
 from mlagentbench.run.importing.history import AgentLog, Turn
 from mlagentbench.run.importing.texts import written
-from mlagentbench.run.rejecting import REJECTED, as_input
+from mlagentbench.run.rejecting import as_input
 
 _REFUSALS = {
     "The action input for ": "bad_reply",

@@ -8,16 +8,12 @@ from mlagentbench.core.trace import Step
 from mlagentbench.evaluation.process.acts import (
     FINAL,
     LOG,
-    REJECTED,
     RESTORE,
     TARGET,
     UNDO,
     executes,
 )
-from mlagentbench.evaluation.process.checks.replies import (
-    TURNED_DOWN,
-    is_format_error,
-)
+from mlagentbench.evaluation.process.checks.replies import is_format_error
 from mlagentbench.evaluation.process.story import Story, found
 
 LONGEST_PERIOD = 3
@@ -36,7 +32,7 @@ def repeated_actions(story: Story) -> Iterator[Finding]:
         if is_format_error(step):
             continue
         before = last.get(key)
-        if _asked_in_vain(step):
+        if step.error == "pointless":
             yield found(key, f"It was turned down: {step.observation[:120]}", step)
         elif before is not None and _is_idle(
             story, index, unchanged=before >= (changed if executes(step) else logged)
@@ -56,10 +52,6 @@ def repeated_actions(story: Story) -> Iterator[Finding]:
 def _key(step: Step) -> str:
     text = json.dumps(step.input, sort_keys=True, default=str)
     return f"{step.action} {text}"
-
-
-def _asked_in_vain(step: Step) -> bool:
-    return step.action == REJECTED and step.observation.startswith(TURNED_DOWN)
 
 
 def _is_idle(story: Story, index: int, *, unchanged: bool) -> bool:

@@ -16,9 +16,10 @@ HOST = "127.0.0.1"
 CONTEXT_TOKENS = 8192
 _PROMPTS_KEPT_MB = 512
 """Prompts of other conversations that are kept for their common beginnings."""
-_SEEN_BEFORE, _GUESSED = 6, 24
-"""After so many tokens that stand in the prompt too, so many are guessed to follow:
-editing copies most of a script. A guess costs little and never changes the answer."""
+_SEEN_BEFORE, _GUESSED = 12, 24
+"""After so many tokens that stood there before, so many are guessed to follow: editing
+copies most of a script. A guess never changes the answer, but a wrong one costs time;
+12 tokens are longer than a line that counts up, which looks like copying and is not."""
 _ERRORS_ONLY = 1
 
 

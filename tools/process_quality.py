@@ -18,7 +18,7 @@ from mlagentbench.evaluation.process.table import CHECKS
 from mlagentbench.run.tracefile import read_trace
 
 LABELLED = Path(__file__).parent.parent / "tests" / "data" / "labelled"
-PARTS = ("tuned", "aside")
+PARTS = ("tuned", "aside", "model")
 
 
 class About(Record):
@@ -173,7 +173,7 @@ def mistakes(part: str) -> list[str]:
 
 
 def main() -> None:
-    """Print both parts, and what is wrong in each."""
+    """Print every part, and what is wrong in each."""
     for part in PARTS:
         sys.stdout.write(f"{table(part)}\n\n")
         sys.stdout.write("".join(f"{line}\n" for line in mistakes(part)) + "\n")

@@ -131,6 +131,29 @@ def test_one_long_failure_in_the_end_is_waste(run, task_with):
     assert run.at("wasted_budget", task=task_with(budget=Budget(minutes=10))) == [2]
 
 
+def test_waiting_long_for_an_edit_that_fails_in_the_end_is_waste(run, task_with):
+    run.executes(score=80.0, spent=Spent(steps=1, seconds=10))
+    run.does(
+        "Edit Script (AI)", {"save_name": "a.py"}, ok=False,
+        spent=Spent(steps=2, seconds=599), seconds=Seconds(model=500),
+    )  # fmt: skip
+    assert run.at("wasted_budget", task=task_with(budget=Budget(minutes=10))) == [2]
+
+
+@pytest.mark.parametrize(
+    ("ending", "at"),
+    [("out_of_time", [1]), ("out_of_tokens", [1]), ("crashed", []), ("submitted", [])],
+)
+def test_a_budget_used_up_by_what_came_to_no_step_is_wasted(run, task_with, ending, at):
+    run.executes(score=80.0, spent=Spent(steps=1, seconds=10))
+    task = task_with(budget=Budget(minutes=10))
+    assert run.at("wasted_budget", task=task, ending=Ending(ending)) == at
+
+
+def test_a_run_without_any_step_has_none_to_blame(run):
+    assert run.at("wasted_budget", ending=Ending.OUT_OF_TIME) == []
+
+
 def test_a_budget_that_went_without_any_measurement_is_waste(run, task_with):
     run.reads(spent=Spent(steps=1, seconds=599))
     assert run.at("wasted_budget", task=task_with(budget=Budget(minutes=10))) == [1]

@@ -3,15 +3,17 @@
 import math
 from collections.abc import Iterator
 
+from mlagentbench.core.ending import Ending
 from mlagentbench.core.finding import Finding
 from mlagentbench.core.task import Budget
 from mlagentbench.core.trace import Spent, Step
-from mlagentbench.evaluation.process.acts import FINAL, RESTORE, TARGET, executes
+from mlagentbench.evaluation.process.acts import FINAL, RESTORE, TARGET
 from mlagentbench.evaluation.process.story import Story, found
 
 LAST_PART = 0.9
 AT_LEAST = 3
 """Fewer steps than these are no waste."""
+_USED_UP = frozenset({Ending.OUT_OF_TIME, Ending.OUT_OF_TOKENS, Ending.OUT_OF_COST})
 _CLOSING = frozenset({FINAL, RESTORE, "Check Submission"})
 
 
@@ -19,6 +21,7 @@ def wasted_budget(story: Story) -> Iterator[Finding]:
     """Find that the last tenth brought no measured improvement at all."""
     last = _last_tenth(story)
     if not last:
+        yield from _came_to_no_step(story)
         return
     first = story.steps.index(last[0])
     best = _best(story, story.steps[:first])
@@ -35,6 +38,13 @@ def wasted_budget(story: Story) -> Iterator[Finding]:
         )
         why = "The last tenth of the budget brought no measured improvement."
         yield found(shown, why, story.steps[-1], *working[:3])
+
+
+def _came_to_no_step(story: Story) -> Iterator[Finding]:
+    """Find that replies which led to no step took the last tenth, and more."""
+    if story.ending in _USED_UP and story.steps:
+        why = "What was asked for after this step used up the budget and did nothing."
+        yield found(story.steps[-1].action, why, story.steps[-1])
 
 
 def _last_tenth(story: Story) -> list[Step]:
@@ -88,5 +98,5 @@ def _closes(step: Step, story: Story, best: float) -> bool:
 
 def _failed_for_long(working: list[Step], budget: Budget) -> bool:
     long = (1 - LAST_PART) * 60 * budget.minutes
-    failed = [step for step in working if executes(step) and not step.ok]
-    return sum(step.seconds.execute for step in failed) > long
+    failed = [step.seconds for step in working if not step.ok]
+    return sum(seconds.model + seconds.execute for seconds in failed) > long

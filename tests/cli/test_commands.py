@@ -52,6 +52,13 @@ def test_json_is_one_document_and_nothing_else(mlab, command):
         (["run", "house-price", "--all"], "not both"),
         (["run", "house-price", "-A", "novalue"], "KEY=VALUE"),
         (["run", "house-price", "-M", "a=["], "quotes of its own"),
+        (["run", "house-price", "--model", "nosuch/x"], "by Inspect's name"),
+        (["run", "house-price", "--model", "openai/x"], "OPENAI_API_KEY"),
+        (
+            ["run", "house-price", "--model", "local", "-M", "b=1"],
+            "keyword argument 'b'",
+        ),
+        (["run", "house-price", "--role", "judge=nosuch/x"], "by Inspect's name"),
         (["run", "house-price", "--parallel", "4096"], "cores"),
         (["run", "house-price", "--runs", "0"], "--runs"),
         (["run", "house-price", "--sandbox", "magic"], "--sandbox"),

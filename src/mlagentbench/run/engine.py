@@ -8,8 +8,8 @@ from typing import Any
 
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog
-from inspect_ai.model import get_model
 
+from mlagentbench.run.models.reach import reached
 from mlagentbench.run.order import Models, Order
 from mlagentbench.run.plan import NO_MODEL
 from mlagentbench.run.seam import inspect_task
@@ -63,8 +63,8 @@ def _of_models(models: Models) -> dict[str, Any]:
         return {"model": None}
     # Made here, because Inspect takes a name with a comma in it for several.
     return {
-        "model": get_model(models.main, **models.args),
-        "model_roles": {role: get_model(name) for role, name in models.roles.items()},
+        "model": reached(models.main, models.args),
+        "model_roles": {role: reached(name) for role, name in models.roles.items()},
         **models.patience.model_dump(),
     }
 

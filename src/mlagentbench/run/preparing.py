@@ -15,6 +15,7 @@ from mlagentbench.run.asked import Asked, TaskAsked
 from mlagentbench.run.closing import now
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.models.choice import check_local, make_local_ready, spelled_out
+from mlagentbench.run.models.reach import reached
 from mlagentbench.run.order import Audience, Order, models_of
 from mlagentbench.run.places import rooms
 from mlagentbench.run.plan import NO_MODEL, Judge, Plan
@@ -61,7 +62,7 @@ def check(plan: Plan, workshop: Workshop) -> Checked:
     entry = find_agent(plan.agent)
     refuse_without_model(entry, model=plan.model != NO_MODEL)
     agent = load_agent(entry)
-    check_local(_models(plan))
+    _check_models(plan)
     refuse_unpriced(plan)
     tasks = [_with_budget(plan, name) for name in plan.tasks]
     if entry.is_ours:
@@ -82,7 +83,7 @@ def same_orders(experiment: Experiment, workshop: Workshop) -> list[Order]:
     """Return the orders of an experiment that was begun before."""
     asked = experiment.asked
     load_agent(find_agent(asked.agent))
-    check_local(_models(asked))
+    _check_models(asked)
     tasks = [_unchanged(one) for one in asked.tasks]
     require_isolation()
     ready = [make_ready(task, workshop.cache, workshop.progress) for task in tasks]
@@ -145,6 +146,14 @@ def _spelled_out(plan: Plan) -> Plan:
 
 def _with_whole_name(judge: Judge) -> Judge:
     return judge.model_copy(update={"model": spelled_out(judge.model)})
+
+
+def _check_models(given: Plan | Asked) -> None:
+    check_local(_models(given))
+    if given.model != NO_MODEL:
+        reached(given.model, given.model_args)
+    for other in _models(given)[1:]:
+        reached(other)
 
 
 def _models(given: Plan | Asked) -> list[str]:

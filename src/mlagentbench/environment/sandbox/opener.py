@@ -37,8 +37,12 @@ class Opener:
             name = path.name or "."
             descriptor = open_beneath(folder, name, os.O_RDONLY | os.O_NONBLOCK)
             with os.fdopen(descriptor, "rb") as file:
-                self._check(os.fstat(descriptor), _READ)
+                known = os.fstat(descriptor)
+                self._check(known, _READ)
+                if known.st_size > limit:
+                    raise _error(errno.EFBIG, path)
                 contents = file.read(limit + 1)
+        # It may have grown since.
         if len(contents) > limit:
             raise _error(errno.EFBIG, path)
         return contents

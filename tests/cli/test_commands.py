@@ -58,6 +58,7 @@ def test_json_is_one_document_and_nothing_else(mlab, command):
             ["run", "house-price", "--model", "local", "-M", "b=1"],
             "keyword argument 'b'",
         ),
+        (["run", "house-price", "-M", "api_key=sk-1"], "into the environment"),
         (["run", "house-price", "--role", "judge=nosuch/x"], "by Inspect's name"),
         (["run", "house-price", "--parallel", "4096"], "cores"),
         (["run", "house-price", "--runs", "0"], "--runs"),

@@ -15,7 +15,7 @@ from mlagentbench.run.asked import Asked, TaskAsked
 from mlagentbench.run.closing import now
 from mlagentbench.run.experiment import Experiment
 from mlagentbench.run.models.choice import check_local, make_local_ready, spelled_out
-from mlagentbench.run.models.reach import reached
+from mlagentbench.run.models.reach import reached, refuse_keys
 from mlagentbench.run.order import Audience, Order, models_of
 from mlagentbench.run.places import rooms
 from mlagentbench.run.plan import NO_MODEL, Judge, Plan
@@ -150,6 +150,7 @@ def _with_whole_name(judge: Judge) -> Judge:
 
 def _check_models(given: Plan | Asked) -> None:
     check_local(_models(given))
+    refuse_keys(given.model_args)
     if given.model != NO_MODEL:
         reached(given.model, given.model_args)
     for other in _models(given)[1:]:

@@ -12,7 +12,18 @@ from rich.text import Text
 from mlagentbench.core.errors import BenchError, UsageError
 
 _END_OF_LINE = re.compile(r"([^.:;,])\n")
+_SECRET = re.compile(r"(^|_)(key|token|secret|password|credentials?)$", re.IGNORECASE)
 _NAMES = "--model takes `local`, or a model by Inspect's name, such as openai/NAME"
+
+
+def refuse_keys(args: Mapping[str, Any]) -> None:
+    """Refuse a key among settings, which are written into an experiment's records."""
+    for name in args:
+        if _SECRET.search(name):
+            raise UsageError(
+                f"-M {name}=... would be kept in the experiment's records; put it into"
+                " the environment or into .env, where the provider looks for it"
+            )
 
 
 def reached(name: str, args: Mapping[str, Any] | None = None) -> Model:

@@ -62,8 +62,8 @@ def check(plan: Plan, workshop: Workshop) -> Checked:
     entry = find_agent(plan.agent)
     refuse_without_model(entry, model=plan.model != NO_MODEL)
     agent = load_agent(entry)
-    _check_models(plan)
     refuse_unpriced(plan)
+    _check_models(plan)
     tasks = [_with_budget(plan, name) for name in plan.tasks]
     if entry.is_ours:
         try_settings(agent, tasks[0], plan.settings, speech_of(plan.model))

@@ -8,7 +8,7 @@ reported as they are.
 
 from pathlib import Path
 
-from study_page import KEPT, MINUTES, PAGE, RUNS, TASK, page  # beside this file
+from study_page import FORMS, KEPT, MINUTES, PAGE, RUNS, TASK, page  # beside this file
 
 from mlagentbench.cli.live import Screen
 from mlagentbench.core.scorecard import Scorecard
@@ -18,9 +18,6 @@ from mlagentbench.run.plan import BudgetOverride, Plan
 from mlagentbench.run.scorecards import last_attempts
 
 MODEL = "local"
-FORMS = [
-    (agent, ideas) for agent in ("research", "tree") for ideas in ("off", "generic")
-]
 OUT = Path("runs/study")
 
 

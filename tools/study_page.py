@@ -15,7 +15,10 @@ from mlagentbench.evaluation.statistics.rates import wilson
 TASK = "house-price"
 RUNS = 5
 MINUTES = 5
-FORMS = 4
+FORMS = [
+    (agent, ideas) for agent in ("research", "tree") for ideas in ("off", "generic")
+]
+PLANNED = RUNS * len(FORMS)
 NOISE = 2
 """Standard deviations of the starter's scores; what is closer may be chance."""
 DOCS = Path(__file__).parent.parent / "docs"
@@ -110,10 +113,8 @@ def _executions(card: Scorecard) -> int:
 
 
 def _missing(made: int) -> str:
-    missing = RUNS * FORMS - made
-    if not missing:
-        return ""
-    return f"\n{missing} of {RUNS * FORMS} runs are still to be done.\n"
+    missing = PLANNED - made
+    return f"\n{missing} of {PLANNED} runs are still to be done.\n" if missing else ""
 
 
 def _compared(pairs: Sequence[Comparison]) -> str:

@@ -63,6 +63,7 @@ def check(plan: Plan, workshop: Workshop) -> Checked:
     refuse_without_model(entry, model=plan.model != NO_MODEL)
     agent = load_agent(entry)
     refuse_unpriced(plan)
+    refuse_keys(plan.model_args)
     _check_models(plan)
     tasks = [_with_budget(plan, name) for name in plan.tasks]
     if entry.is_ours:
@@ -150,7 +151,6 @@ def _with_whole_name(judge: Judge) -> Judge:
 
 def _check_models(given: Plan | Asked) -> None:
     check_local(_models(given))
-    refuse_keys(given.model_args)
     if given.model != NO_MODEL:
         reached(given.model, given.model_args)
     for other in _models(given)[1:]:

@@ -1,4 +1,4 @@
-from mlagentbench.core.scorecard import NOT_JUDGED, Harness, SandboxUsed
+from mlagentbench.core.scorecard import Harness, SandboxUsed
 from mlagentbench.core.task import Budget
 from mlagentbench.report.comparability import budget_text, cautions
 from mlagentbench.report.view import ExperimentView
@@ -24,16 +24,9 @@ def test_runs_without_isolation_are_named(card):
 
 def test_runs_of_the_original_are_no_runs_of_ours(card):
     original = SandboxUsed(provider="original", limits="not known", unsafe=True)
-    found = told(card(sandbox=original))
+    found = told(card(sandbox=original, starter=None))
     assert found["Runs of the original benchmark"].endswith("scores cannot.")
     assert "Runs without isolation" not in found
-
-
-def test_runs_of_the_original_that_nobody_judged_are_counted(card):
-    original = SandboxUsed(provider="original", limits="not known", unsafe=True)
-    unjudged = card(sandbox=original, reason=NOT_JUDGED, starter=None)
-    found = told(unjudged)
-    assert "Nobody judged 1 of them." in found["Runs of the original benchmark"]
     assert "A starter nobody measured" not in found
 
 

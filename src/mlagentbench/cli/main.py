@@ -24,7 +24,6 @@ COMMANDS = (
     "report",
     "view",
     "prune",
-    "import-original",
 )
 """In the order a newcomer needs them."""
 

@@ -9,9 +9,6 @@ from mlagentbench.core.finding import FailureMode, Opinion, ProcessCheck
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Direction
 
-NOT_JUDGED = "imported: not judged by us"
-"""The reason on cards of runs that were read from other people's logs, not scored."""
-
 
 class RunId(Record):
     """One agent on one task with one seed."""

@@ -73,7 +73,7 @@ class Step(Record):
     input: dict[str, Any]
     observation: str
     observation_blob: str | None = None
-    """Digest of the whole observation where the text here is shortened."""
+    """Digest of a shortened observation. Only traces imported earlier have one."""
     ok: bool
     error: str | None = None
     """The kind of failure, where the action was not done."""

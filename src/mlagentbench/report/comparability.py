@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Sequence
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import NOT_JUDGED, Scorecard
+from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.task import Budget, DataKind
 from mlagentbench.report.plain import shortened
 from mlagentbench.report.view import ExperimentView
 
 _NAMED_AT_MOST = 6
-ORIGINAL = "original"
 
 
 class Caution(Record):
@@ -23,7 +22,7 @@ def cautions(view: ExperimentView) -> tuple[Caution, ...]:
     """Find every reason that this page's own runs give."""
     found = (
         _unsafe(view.cards),
-        _imported(view.cards),
+        _original_runs(view.cards),
         _versions(view.cards),
         _budgets(view),
         _sandboxes(view.cards),
@@ -43,7 +42,7 @@ def budget_text(budget: Budget) -> str:
 
 
 def _unsafe(cards: Sequence[Scorecard]) -> Caution | None:
-    runs = [c.run for c in cards if c.sandbox.unsafe and not is_imported(c)]
+    runs = [c.run for c in cards if c.sandbox.unsafe and not _is_original(c)]
     if not runs:
         return None
     return Caution(
@@ -53,23 +52,20 @@ def _unsafe(cards: Sequence[Scorecard]) -> Caution | None:
     )
 
 
-def _imported(cards: Sequence[Scorecard]) -> Caution | None:
-    found = [card for card in cards if is_imported(card)]
+def _original_runs(cards: Sequence[Scorecard]) -> Caution | None:
+    found = [card for card in cards if _is_original(card)]
     if not found:
         return None
-    unscored = sum(NOT_JUDGED in (card.reason or "") for card in found)
-    without = f" Nobody judged {unscored:,} of them." if unscored else ""
     return Caution(
         title="Runs of the original benchmark",
         text=f"{_named([card.run for card in found])}: made by its own harness on its"
-        " own data, and scored by its own graders where they are."
-        f"{without} How they were worked can be compared with ours; scores cannot.",
+        " own data, and scored by its own graders where they are. How they were"
+        " worked can be compared with ours; scores cannot.",
     )
 
 
-def is_imported(card: Scorecard) -> bool:
-    """Tell whether a run was read from logs of the original benchmark."""
-    return ORIGINAL in (card.edition, card.sandbox.provider)
+def _is_original(card: Scorecard) -> bool:
+    return "original" in (card.edition, card.sandbox.provider)
 
 
 def _versions(cards: Sequence[Scorecard]) -> Caution | None:
@@ -126,7 +122,7 @@ def _unmeasured(cards: Sequence[Scorecard]) -> Caution | None:
     names = dict.fromkeys(
         card.score_name
         for card in cards
-        if card.starter is None and not is_imported(card)
+        if card.starter is None and not _is_original(card)
     )
     if not names:
         return None

@@ -1,7 +1,6 @@
 """`mlab report`, from experiments' folders that are whole, damaged or given twice."""
 
 import json
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -208,32 +207,27 @@ def call(*words: object):
     return CliRunner().invoke(command, [str(word) for word in words])
 
 
-def test_the_tables_are_written_beside_the_page(made):
-    experiment = made()
-    said = call("--csv", experiment.folder, "--latex", "--json")
+def test_csv_and_latex_write_the_named_files(made, tmp_path):
+    experiment, table, tex = made(), tmp_path / "a.csv", tmp_path / "a.tex"
+    said = call(experiment.folder, "--csv", table, "--latex", tex, "--json")
     assert said.exit_code == 0, said.output
     document = json.loads(said.stdout)
     assert document["report"] == str(experiment.report)
-    assert {Path(path).name for path in document["tables"]} == {
-        *("success.csv", "improvement.csv", "runs.csv", "findings.csv"),
-        *("success.tex", "improvement.tex"),
-    }
-    assert all(Path(path).parent == experiment.folder for path in document["tables"])
-    assert document["traces"] is None
+    assert document["tables"] == [str(table), str(tex)]
+    assert table.read_text().count("\n") == 3
+    assert "tuner & " in tex.read_text()
 
 
-def test_the_tables_go_into_the_folder_that_is_named(made, tmp_path):
-    said = call(made().folder, "--csv", tmp_path / "here", "--out", tmp_path / "p.html")
-    assert said.exit_code == 0, said.output
-    assert (tmp_path / "here" / "runs.csv").read_text().count("\n") == 3
-    assert (tmp_path / "p.html").exists()
-    assert f"table: {tmp_path / 'here' / 'runs.csv'}" in said.stdout
+def test_the_page_and_a_table_are_written_and_printed(made, tmp_path):
+    page, table = tmp_path / "p.html", tmp_path / "runs.csv"
+    said = call(made().folder, "--csv", table, "--out", page)
+    assert said.stdout == f"report: {page}\ntable: {table}\n"
+    assert page.exists()
 
 
-def test_a_report_about_nothing_says_what_to_name(made):
-    said = call("--csv")
-    assert isinstance(said.exception, UsageError)
-    assert "name an experiment's folder" in str(said.exception)
+@pytest.mark.parametrize("words", [[], ["EXP", "--csv"], ["EXP", "--csv", "."]])
+def test_wrong_words_are_refused(words):
+    assert call(*words).exit_code == 2
 
 
 def test_what_could_not_be_read_is_said_beside_the_result(made):
@@ -243,17 +237,3 @@ def test_what_could_not_be_read_is_said_beside_the_result(made):
     assert "belongs to no known run" in " ".join(said.stderr.split())
     assert said.stdout == f"report: {experiment.report}\n"
     assert "belongs to no known run" in experiment.report.read_text()
-
-
-def test_without_logs_there_is_nothing_to_bundle(made):
-    said = call(made().folder, "--with-traces")
-    assert isinstance(said.exception, UsageError)
-    assert "no logs to bundle" in str(said.exception)
-
-
-def test_a_viewer_never_replaces_somebody_elses_folder(made):
-    experiment = made()
-    (experiment.folder / "report-traces").mkdir()
-    said = call(experiment.folder, "--with-traces")
-    assert isinstance(said.exception, UsageError)
-    assert "is no viewer that could be replaced" in str(said.exception)

@@ -8,18 +8,16 @@ from hypothesis import strategies as st
 
 from mlagentbench.core.ending import Ending
 from mlagentbench.core.errors import RecordError
-from mlagentbench.core.finding import Finding, ProcessCheck
+from mlagentbench.core.finding import ProcessCheck
 from mlagentbench.core.scorecard import BudgetPoint, FirstSuccess
-from mlagentbench.report.export.cells import cell, table_text
-from mlagentbench.report.export.files import CSV, LATEX, write_tables
-from mlagentbench.report.export.latex import improvement_latex, success_latex
-from mlagentbench.report.export.run_lines import findings_csv, runs_csv
-from mlagentbench.report.export.suite_lines import (
-    AVERAGE,
-    improvement_csv,
-    success_csv,
+from mlagentbench.report.export import (
+    cell,
+    escaped,
+    headline_latex,
+    runs_csv,
+    table_text,
+    write_table,
 )
-from mlagentbench.report.export.tex import escaped
 
 FORMULA = '=HYPERLINK("http://example.org","x")'
 
@@ -46,40 +44,6 @@ def test_numbers_stay_numbers_and_nothing_stays_empty():
 
 def test_a_hostile_column_name_is_no_formula_either():
     assert table_text((FORMULA,), []).startswith("\"'=HYPERLINK")
-
-
-def test_the_success_table_holds_every_cell_and_the_averages(experiment):
-    rows = read(success_csv(experiment.cards))
-    assert list(rows[0])[:5] == ["edition", "task", "category", "agent", "model"]
-    tuner = [row for row in rows if row["agent"] == "tuner"]
-    assert len(tuner) == 5
-    counted = [
-        card
-        for card in experiment.cards
-        if card.agent == "tuner" and card.ending.counts
-    ]
-    average = tuner[-1]
-    assert average["task"] == AVERAGE
-    assert int(average["runs"]) == len(counted)
-    assert int(average["successes"]) == sum(card.success for card in counted)
-    assert int(average["not_counted"]) == 3
-    assert float(average["low"]) < float(average["rate"]) < float(average["high"])
-
-
-def test_a_task_without_a_run_that_counts_has_no_rate(card):
-    rows = read(success_csv([card(ending=Ending.BROKEN)]))
-    assert (rows[0]["runs"], rows[0]["rate"], rows[0]["not_counted"]) == ("0", "", "1")
-    assert rows[1]["rate"] == ""
-
-
-def test_the_improvement_table_leads_with_all_runs(card):
-    cards = [card(seed=0, improvement=0.2), card(seed=1, improvement=None, score=None)]
-    first, average = read(improvement_csv(cards))
-    assert float(first["improvement_all"]) == 0.1
-    assert float(first["improvement_valid"]) == 0.2
-    assert (first["runs"], first["valid"]) == ("2", "1")
-    assert float(average["improvement_all"]) == 0.1
-    assert average["improvement_valid_low"] == ""
 
 
 def test_every_single_value_of_a_run_is_in_its_line(card):
@@ -109,26 +73,6 @@ def test_every_single_value_of_a_run_is_in_its_line(card):
     assert second["starter_mean"] == second["found_loops"] == ""
 
 
-def test_every_finding_has_a_line_with_its_quote(card):
-    evidence = (
-        Finding(steps=(1, 2), quote=FORMULA, why="why\nso"),
-        Finding(steps=(), quote="q", why="w"),
-    )
-    process = {
-        "loops": ProcessCheck(value=5, evidence=evidence),
-        "bare": ProcessCheck(value=1),
-        "clean": ProcessCheck(),
-    }
-    rows = read(findings_csv([card(process=process)]))
-    assert [(row["check"], row["times"], row["steps"]) for row in rows] == [
-        ("loops", "5", "1 2"),
-        ("loops", "5", ""),
-        ("bare", "1", ""),
-    ]
-    assert rows[0]["quote"].startswith("'=")
-    assert rows[0]["why"] == "why\nso"
-
-
 @given(st.text())
 def test_escaped_text_holds_no_command_of_its_own(text):
     rest = re.sub(
@@ -141,56 +85,47 @@ def test_escaped_text_holds_no_command_of_its_own(text):
     assert rest.isascii()
 
 
-def test_the_latex_tables_bound_their_averages(experiment):
-    for text in (success_latex(experiment.cards), improvement_latex(experiment.cards)):
-        lines = text.splitlines()
-        assert "\\begin{tabular}{lrrr}" in lines
-        assert lines.count("\\midrule") == 2
-        (interval,) = [line for line in lines if line.startswith("95\\,\\%")]
-        assert interval.count("[") == 3
-        bodies = [line for line in lines if line.endswith("\\\\")]
-        assert {line.count("&") for line in bodies} == {3}
+def test_the_headline_table_bounds_its_averages(experiment):
+    lines = headline_latex(experiment.cards).splitlines()
+    rows = lines[lines.index("\\midrule") + 1 : lines.index("\\bottomrule")]
+    assert rows[0].startswith("research / ")
+    assert len(rows) == 3
+    for row in rows:
+        assert row.endswith(" \\\\")
+        assert (row.count("&"), row.count("[")) == (4, 2)
 
 
 def test_a_hostile_agent_cannot_write_into_the_table(card):
-    text = success_latex([card(agent="\\input{/etc/passwd} & $x$ %")])
+    text = headline_latex([card(agent="\\input{/etc/passwd} & $x$ %")])
     assert "\\textbackslash{}input\\{/etc/passwd\\} \\& \\$x\\$ \\%" in text
     assert "\\input" not in text
 
 
-def test_a_task_nobody_ran_and_a_loss_are_written_plainly(card):
+def test_a_loss_and_an_unmeasured_starter_are_written_plainly(card):
     cards = [card(improvement=-0.051), card(task="imdb", agent="b", starter=None)]
-    text = improvement_latex(cards)
-    assert "house{-}price@1/mini & $-5.1$ & -- \\\\" in text
-    assert "imdb@1/mini & -- & -- \\\\" in text
+    unmeasured, lost = [
+        line for line in headline_latex(cards).splitlines() if "/1 &" in line
+    ]
+    assert "& $-5.1$ &" in lost
+    assert "& -- &" in unmeasured
 
 
-def test_an_average_over_fewer_tasks_than_others_says_so(card):
-    text = success_latex([card(), card(task="imdb"), card(agent="b")])
-    assert "Tasks averaged & 2 of 2 & 1 of 2 \\\\" in text
-    assert "Tasks averaged" not in success_latex([card()])
+def test_an_average_names_how_many_tasks_it_covers(card):
+    text = headline_latex([card(), card(task="imdb"), card(agent="b")])
+    assert "& 2/2 & 2 of 2 \\\\" in text
+    assert "& 1/1 & 1 of 2 \\\\" in text
 
 
 def test_an_edition_has_a_table_of_its_own(card):
-    text = success_latex([card(), card(edition="full")])
+    text = headline_latex([card(), card(edition="full")])
     assert text.count("\\begin{tabular}") == 2
 
 
-def test_the_files_are_written_whole_into_a_new_folder(experiment, tmp_path):
-    folder = tmp_path / "a" / "b"
-    paths = write_tables(experiment.cards, folder, {**CSV, **LATEX})
-    assert {path.name for path in paths} == {
-        *("success.csv", "improvement.csv", "runs.csv", "findings.csv"),
-        *("success.tex", "improvement.tex"),
-    }
-    assert {path.name for path in folder.iterdir()} == {path.name for path in paths}
+def test_a_file_that_cannot_be_written_is_named(tmp_path):
+    with pytest.raises(RecordError, match=r"a\.csv cannot be written: No such file"):
+        write_table(tmp_path / "missing" / "a.csv", "")
 
 
-def test_a_folder_that_cannot_be_written_is_named(experiment, tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(RecordError, match="cannot be written: "):
-        write_tables(experiment.cards, tmp_path / "file", CSV)
-
-
-def test_no_run_at_all_still_gives_tables(tmp_path):
-    assert len(write_tables((), tmp_path, {**CSV, **LATEX})) == 6
+def test_no_run_at_all_still_gives_tables():
+    assert runs_csv(()) == "\n"
+    assert headline_latex(()).startswith("% Needs")

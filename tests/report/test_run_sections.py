@@ -107,15 +107,6 @@ def test_the_endings_add_up_to_all_runs(experiment):
     assert sum(parts) == total == len(experiment.cards) + 1
 
 
-def test_links_into_a_viewer_are_there_only_when_it_is(experiment):
-    run = experiment.cards[0].run
-    link = "page-traces/index.html#/logs/1-x/a.eval/samples/sample/t%3A0/1/"
-    page = render(experiment.model_copy(update={"viewers": {run: link}}))
-    assert page.count("Inspect&#39;s viewer") + page.count("in Inspect's viewer") == 1
-    assert f'href="{link}"' in page
-    assert "in Inspect's viewer" not in render(experiment)
-
-
 @pytest.mark.parametrize("runs", [1, 40])
 def test_every_run_says_where_the_rest_of_it_is(experiment_of, runs):
     page = render(experiment_of(seeds=runs, steps=4))

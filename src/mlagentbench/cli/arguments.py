@@ -11,6 +11,17 @@ from mlagentbench.tasks.catalogue import load_task, task_ids
 
 Command = Callable[..., Any]
 
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document."
+)
+edition_option = click.option(
+    "--edition",
+    default="mini",
+    show_default=True,
+    envvar="MLAB_EDITION",
+    help="Edition of the tasks.",
+)
+
 
 def task_arguments(command: Command) -> Command:
     """Add `TASK... | --all`."""

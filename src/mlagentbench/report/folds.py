@@ -33,8 +33,6 @@ class Fold(Record):
     opinion: OpinionRow | None = None
     steps: tuple[StepRow, ...] = ()
     total_steps: int = 0
-    viewer: str = ""
-    """Where a viewer beside the page shows the run's log."""
 
     @property
     def shown(self) -> frozenset[int]:
@@ -72,7 +70,6 @@ def fold(view: ExperimentView, card: Scorecard, allowed: Allowance) -> Fold:
         opinion=opinion_row(card.opinion, room=allowed.findings // 2),
         steps=step_rows(trace, facts.unit, room=allowed.steps, telling=telling),
         total_steps=len(trace.steps),
-        viewer=view.viewers.get(card.run, ""),
     )
 
 

@@ -63,8 +63,6 @@ class ExperimentView(Record):
     """By run: what it made of the starter's files."""
     budgets: dict[str, tuple[Budget, ...]] = Field(default_factory=dict)
     """By what a score belongs to: every budget that runs of it had."""
-    viewers: dict[str, str] = Field(default_factory=dict)
-    """By run: where a bundled viewer beside the page shows its log."""
 
     def facts(self, card: Scorecard) -> TaskFacts:
         """Find a card's task; what the card itself knows serves where it is gone."""

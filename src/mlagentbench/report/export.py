@@ -1,0 +1,174 @@
+"""Every run as CSV and the headline table as LaTeX."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from mlagentbench.core.disk import write_atomically
+from mlagentbench.core.errors import RecordError
+from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.report.headline import headlines
+from mlagentbench.report.plain import harmless
+from mlagentbench.report.summaries import Average, Summary
+from mlagentbench.report.tables import suite_tables
+
+Cell = str | int | float | bool | None
+
+_BEGINS_A_FORMULA = tuple("=+-@|%\uff1d\uff0b\uff0d\uff20")
+_LONGEST_CELL = 2_000
+_LONGEST_NAME = 200
+_APART = {"process", "by_budget", "actions", "errors", "unpriced"}
+"""Lists, and dictionaries whose keys agents choose: `_flat` writes each by itself."""
+_PARTS = ("starter", "best_step", "first_success", "opinion")
+"""Records with several columns; a run without one has no columns for it."""
+
+_TEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\{",
+        "}": r"\}",
+        "$": r"\$",
+        "&": r"\&",
+        "#": r"\#",
+        "_": r"\_",
+        "%": r"\%",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        "'": r"\textquotesingle{}",
+        "`": r"\textasciigrave{}",
+        # LaTeX turns two hyphens into one dash.
+        "-": r"{-}",
+    }
+)
+
+
+def write_table(path: Path, text: str) -> None:
+    """Write a table to a file; a reader never sees half of it."""
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise RecordError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def runs_csv(cards: Sequence[Scorecard]) -> str:
+    """Write one row per scorecard with every single value it holds."""
+    lines = [_flat(card) for card in cards]
+    names = list(dict.fromkeys(name for line in lines for name in line))
+    return table_text(names, ([line.get(name) for name in names] for line in lines))
+
+
+def table_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """Write a table as CSV."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow([cell(name) for name in header])
+    writer.writerows([cell(value) for value in row] for row in rows)
+    return written.getvalue()
+
+
+def cell(value: Cell) -> str | int | float:
+    """Return numbers as they are and text that no spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return value
+    text = harmless(value[:_LONGEST_CELL])
+    return f"'{text}" if text.lstrip().startswith(_BEGINS_A_FORMULA) else text
+
+
+def _flat(card: Scorecard) -> dict[str, Cell]:
+    document = card.model_dump(mode="json", exclude=_APART)
+    absent = {name for name in _PARTS if document[name] is None}
+    values = {k: v for k, v in document.items() if k not in absent}
+    after = {
+        f"after_{point.steps}_steps_{name}": getattr(point, name)
+        for point in card.by_budget
+        for name in ("score", "success")
+    }
+    found = {f"found_{name}": check.value for name, check in card.process.items()}
+    return {
+        **dict(_values("", values)),
+        "counts": card.ending.counts,
+        "score_name": card.score_name,
+        "actions": _counted(card.actions),
+        "errors": _counted(card.errors),
+        "unpriced": " ".join(card.unpriced),
+        **after,
+        **found,
+    }
+
+
+def _values(path: str, value: object) -> Iterator[tuple[str, Cell]]:
+    """Name every value by its path; of lists only those of numbers are written."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _values(f"{path}_{key}" if path else str(key), inner)
+    elif isinstance(value, list):
+        if all(isinstance(one, int | float) for one in value):
+            yield path, " ".join(map(str, value))
+    elif value is None or isinstance(value, str | int | float):
+        yield path, value
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return "; ".join(f"{name[:80]} {count}" for name, count in counts.items())
+
+
+def headline_latex(cards: Sequence[Scorecard]) -> str:
+    """Write one booktabs table per edition: an agent a row, the best first."""
+    lines = [
+        "% Needs \\usepackage{booktabs}. Averages over tasks in percent, with 95 %",
+        "% intervals. A run without a valid submission counts as zero improvement.",
+    ]
+    for headline in headlines(suite_tables(cards)):
+        lines += [
+            f"% Edition: {escaped(headline.edition)}",
+            "\\begin{tabular}{lrrrr}",
+            "\\toprule",
+            "Agent & Success & Improvement & Runs & Tasks \\\\",
+            "\\midrule",
+            *(_row(one, headline.tasks) for one in headline.standings),
+            "\\bottomrule",
+            "\\end{tabular}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Write text without any LaTeX command; non-ASCII becomes a question mark."""
+    shown = (
+        one if one.isascii() and one.isprintable() else " " if one.isspace() else "?"
+        for one in text[:_LONGEST_NAME]
+    )
+    return "".join(shown).translate(_TEX)
+
+
+def _row(found: Summary, tasks: int) -> str:
+    cells = (
+        escaped(found.column.who),
+        _average(found.success),
+        _average(found.improvement_all),
+        f"{found.counted.successes}/{found.counted.runs}",
+        f"{len(found.tasks)} of {tasks}",
+    )
+    return " & ".join(cells) + " \\\\"
+
+
+def _average(average: Average | None) -> str:
+    if average is None:
+        return "--"
+    here = average.here
+    bounds = f" [{_tenths(here.low)}, {_tenths(here.high)}]" if here.bounded else ""
+    return _tenths(here.value) + bounds
+
+
+def _tenths(fraction: float) -> str:
+    written = f"{100 * fraction:.1f}"
+    return f"${written}$" if written.startswith("-") else written

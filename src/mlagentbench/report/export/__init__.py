@@ -1,1 +1,0 @@
-"""The report's numbers as files for other programs: spreadsheets and papers."""

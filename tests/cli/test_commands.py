@@ -62,7 +62,6 @@ def test_json_is_one_document_and_nothing_else(mlab, command):
         (["run", "house-price", "--role", "judge=nosuch/x"], "by Inspect's name"),
         (["run", "house-price", "--parallel", "4096"], "cores"),
         (["run", "house-price", "--runs", "0"], "--runs"),
-        (["run", "house-price", "--sandbox", "magic"], "--sandbox"),
         (["show", "nowhere"], "no experiment"),
         (["score", "."], "not an experiment"),
         (["nonsense"], "No such command"),

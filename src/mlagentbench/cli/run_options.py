@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from mlagentbench.cli.arguments import edition_option, json_option
 from mlagentbench.cli.judge_options import votes_option
 from mlagentbench.cli.price_options import prices_option
 
@@ -58,7 +59,7 @@ _OPTIONS = (
         envvar="MLAB_ATTEMPT_TIMEOUT",
         help="Seconds one request to a model may take.",
     ),
-    click.option("--edition", default="mini", show_default=True, envvar="MLAB_EDITION"),
+    edition_option,
     click.option(
         "--runs",
         default=1,
@@ -109,13 +110,6 @@ _OPTIONS = (
         help="Runs at a time; at most the number of cores.",
     ),
     click.option(
-        "--sandbox",
-        default="auto",
-        show_default=True,
-        type=click.Choice(["auto", "bwrap"]),
-        envvar="MLAB_SANDBOX",
-    ),
-    click.option(
         "--out",
         default="runs",
         show_default=True,
@@ -139,7 +133,7 @@ _OPTIONS = (
     click.option(
         "--open", "open_report", is_flag=True, help="Show the report in a browser."
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
+    json_option,
 )
 
 

@@ -3,11 +3,12 @@
 import click
 
 from mlagentbench.agents.table import AGENTS
+from mlagentbench.cli.arguments import json_option
 from mlagentbench.cli.console import print_json, print_table
 
 
 @click.command("agents")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, as_json: bool) -> None:
     """List every agent and whether it needs a model."""
     if as_json:

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlagentbench.cli.arguments import chosen_tasks, task_arguments
+from mlagentbench.cli.arguments import (
+    chosen_tasks,
+    edition_option,
+    json_option,
+    task_arguments,
+)
 from mlagentbench.cli.console import err, print_json
 
 if TYPE_CHECKING:
@@ -16,8 +21,8 @@ if TYPE_CHECKING:
 
 @click.command("check")
 @task_arguments
-@click.option("--edition", default="mini", show_default=True, envvar="MLAB_EDITION")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@edition_option
+@json_option
 def command(*, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool) -> int:
     """Say whether TASKS are sound, and why not; exit 1 where not."""
     documents, sound = {}, True

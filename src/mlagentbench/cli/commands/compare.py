@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlagentbench.cli.arguments import json_option
 from mlagentbench.cli.console import err, print_json, print_table
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command("compare")
 @click.argument("sides", nargs=-1, required=True, metavar="A B...")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, sides: tuple[str, ...], as_json: bool) -> None:
     """Compare two sides over the same tasks; of more, compare every pair.
 

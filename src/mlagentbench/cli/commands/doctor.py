@@ -2,11 +2,12 @@
 
 import click
 
+from mlagentbench.cli.arguments import json_option
 from mlagentbench.cli.console import print_json, print_table
 
 
 @click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, as_json: bool) -> int:
     """Say what this machine can do: sandbox, limits, cores, memory, disk, keys."""
     from mlagentbench.run.machine import examine

@@ -2,17 +2,22 @@
 
 import click
 
-from mlagentbench.cli.arguments import chosen_tasks, task_arguments
+from mlagentbench.cli.arguments import (
+    chosen_tasks,
+    edition_option,
+    json_option,
+    task_arguments,
+)
 from mlagentbench.cli.console import print_json, print_table
 from mlagentbench.cli.run_values import refuse_too_many
 
 
 @click.command("measure")
 @task_arguments
-@click.option("--edition", default="mini", show_default=True, envvar="MLAB_EDITION")
+@edition_option
 @click.option("--runs", default=8, show_default=True, type=click.IntRange(2))
 @click.option("--parallel", default=1, show_default=True, type=click.IntRange(1))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(
     *,
     tasks: tuple[str, ...],

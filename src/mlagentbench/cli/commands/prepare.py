@@ -2,14 +2,19 @@
 
 import click
 
-from mlagentbench.cli.arguments import chosen_tasks, task_arguments
+from mlagentbench.cli.arguments import (
+    chosen_tasks,
+    edition_option,
+    json_option,
+    task_arguments,
+)
 from mlagentbench.cli.console import print_json
 
 
 @click.command("prepare")
 @task_arguments
-@click.option("--edition", default="mini", show_default=True, envvar="MLAB_EDITION")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@edition_option
+@json_option
 def command(
     *, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool
 ) -> None:

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import click
 
+from mlagentbench.cli.arguments import json_option
+
 
 @click.command("prune")
 @click.argument("experiment", metavar="EXP", type=Path)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(*, experiment: Path, as_json: bool) -> None:
     """Drop snapshots and objects of EXP that no run's trace names."""
     from mlagentbench.cli.console import print_json

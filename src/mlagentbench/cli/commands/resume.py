@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlagentbench.cli.arguments import json_option
 from mlagentbench.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 @click.argument("experiment", metavar="EXP[:NAME]")
 @click.option("--from-step", type=click.IntRange(1), help="Fork after this step.")
 @click.option("--as", "new", type=Path, help="The new experiment's folder.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 def command(
     *, experiment: str, from_step: int | None, new: Path | None, as_json: bool
 ) -> int:

@@ -1,26 +1,17 @@
 """`mlab show`: a run's steps in the terminal."""
 
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 import click
 from rich.text import Text
 
+from mlagentbench.cli.arguments import json_option
 from mlagentbench.cli.console import out, print_json, print_table
 
 if TYPE_CHECKING:
     from mlagentbench.core.scorecard import RunId
     from mlagentbench.core.trace import Step, Trace
     from mlagentbench.run.experiment import Experiment
-
-
-class Flags(TypedDict):
-    """What `mlab show` was given."""
-
-    experiment: str
-    step: int | None
-    diff: bool
-    prompt: int | None
-    as_json: bool
 
 
 _COLOURS = {"+": "blue", "-": "yellow"}
@@ -31,23 +22,25 @@ _COLOURS = {"+": "blue", "-": "yellow"}
 @click.option("--step", type=click.IntRange(1), help="Show one step whole.")
 @click.option("--diff", is_flag=True, help="Show what became of the starter's code.")
 @click.option("--prompt", type=click.IntRange(1), help="What the model saw at a step.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(**flags: Unpack[Flags]) -> None:
+@json_option
+def command(
+    *, experiment: str, step: int | None, diff: bool, prompt: int | None, as_json: bool
+) -> None:
     """Show what an agent did, step by step."""
     from mlagentbench.cli.selection import select_runs
     from mlagentbench.run.tracefile import read_trace
 
-    found, runs = select_runs(flags["experiment"])
+    found, runs = select_runs(experiment)
     traces = {run: read_trace(found.trace(run), str(run)) for run in runs}
-    if flags["as_json"]:
+    if as_json:
         print_json([trace.model_dump(mode="json") for trace in traces.values()])
         return
     for run, trace in traces.items():
-        if flags["prompt"] is not None:
-            _print_prompt(found, run, flags["prompt"])
-        elif flags["step"] is not None:
-            _print_step(trace, flags["step"])
-        elif flags["diff"]:
+        if prompt is not None:
+            _print_prompt(found, run, prompt)
+        elif step is not None:
+            _print_step(trace, step)
+        elif diff:
             _print_diff(found, run, trace)
         else:
             _print_trace(trace)

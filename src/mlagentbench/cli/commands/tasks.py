@@ -2,6 +2,7 @@
 
 import click
 
+from mlagentbench.cli.arguments import edition_option, json_option
 from mlagentbench.cli.console import print_json, print_table
 from mlagentbench.core.score import success_bar
 from mlagentbench.core.task import AgentEnvName, Task
@@ -16,8 +17,8 @@ _COLUMNS = [
 
 
 @click.command("tasks")
-@click.option("--edition", default="mini", show_default=True, envvar="MLAB_EDITION")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@edition_option
+@json_option
 def command(*, edition: str, as_json: bool) -> None:
     """List every task: metric, data, starter score and success bar."""
     tasks = [load_task(task_id, edition=edition) for task_id in task_ids()]

@@ -7,7 +7,6 @@ import pytest
 
 from mlagentbench.core.errors import ActionError
 from mlagentbench.environment.actions import ACTIONS
-from mlagentbench.environment.tools import action_tools
 
 
 @pytest.mark.parametrize("action", ACTIONS.values(), ids=lambda action: action.name)
@@ -24,19 +23,6 @@ def test_an_argument_that_is_no_text_is_answered_with_the_usage(value):
 
 def test_exactly_one_action_ends_the_run():
     assert [a.name for a in ACTIONS.values() if a.ends_run] == ["Final Answer"]
-
-
-def test_the_actions_are_inspect_tools_whose_calls_are_recorded_steps():
-    calls = []
-
-    async def act(name, given):
-        calls.append((name, given))
-        return "seen"
-
-    tools = dict(zip(ACTIONS, action_tools(act), strict=True))
-    answer = asyncio.run(tools["Read File"](file_name="train.py"))
-    assert answer == "seen"
-    assert calls == [("Read File", {"file_name": "train.py"})]
 
 
 def test_every_action_is_a_tool_with_a_name_of_its_own():

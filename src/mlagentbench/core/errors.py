@@ -9,7 +9,6 @@ BenchError
 ├── RecordError      an experiment's files cannot be read or written
 ├── ProviderError    a model's provider failed: the run can be resumed
 ├── ReplayError      a run cannot be taken up again as it was
-├── AgentError       the agent's own code raised: the run crashed
 ├── ActionError      an action could not be done: the agent is told
 └── SubmissionError  what was submitted is not acceptable: the agent's fault
 """
@@ -52,10 +51,6 @@ class ProviderError(BenchError):
 
 class ReplayError(BenchError):
     """A run cannot be taken up again as it was."""
-
-
-class AgentError(BenchError):
-    """An agent's own code raised."""
 
 
 class ActionError(BenchError):

@@ -21,7 +21,7 @@ def add_missing_card(
     if any(card.run == str(run) and card.attempt == order.attempt for card in cards):
         return
     under = circumstances(order.sandbox, order.attempt)
-    damage = trace_damage(order.experiment, run, None)
+    damage = trace_damage(order.experiment, run)
     if damage is not None:
         order.experiment.add(unreadable_card(order.task, run, damage, under))
         return

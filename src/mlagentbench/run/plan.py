@@ -1,7 +1,7 @@
 """What is asked of an experiment, before anything is started."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
@@ -64,7 +64,6 @@ class Plan(Record):
     seeds: tuple[int, ...] = (0,)
     budget: BudgetOverride = BudgetOverride()
     parallel: PositiveInt = 1
-    sandbox: Literal["auto", "bwrap"] = "auto"
     out: Path = Path("runs")
     name: str | None = None
     """The experiment's folder name; made from time, task and agent when absent."""

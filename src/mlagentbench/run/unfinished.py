@@ -45,7 +45,7 @@ def readable(work: Work) -> Work:
 
 
 def _is_whole(order: Order, seed: int) -> bool:
-    return trace_damage(order.experiment, order.run_id(seed), None) is None
+    return trace_damage(order.experiment, order.run_id(seed)) is None
 
 
 def _by_attempt(

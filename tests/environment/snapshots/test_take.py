@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.core.errors import RecordError, SandboxError
+from mlagentbench.environment.snapshots import store as store_module
 from mlagentbench.environment.snapshots.folder import FolderSource
 from mlagentbench.environment.snapshots.store import (
     SnapshotLimits,
@@ -49,22 +50,22 @@ def test_the_same_workspace_has_the_same_name_and_nothing_is_written(
     assert objects_of(tmp_path / "snapshots") == before
 
 
-def test_an_unchanged_file_is_not_read_again(store, workspace):
-    class Counting(FolderSource):
-        opened_paths: list[str] = []  # noqa: RUF012
+def test_an_unchanged_file_is_not_read_again(take, workspace, monkeypatch):
+    opened_paths = []
 
+    class Counting(FolderSource):
         def opened(self, found):
-            self.opened_paths.append(found.path)
+            opened_paths.append(found.path)
             return super().opened(found)
 
+    monkeypatch.setattr(store_module, "FolderSource", Counting)
     (workspace / "a").write_text("1")
     (workspace / "b").write_text("2")
     time.sleep(SETTLED)
-    cache, source = StatCache(), Counting(workspace)
-    store.take(source, previous=cache)
+    take()
     (workspace / "b").write_text("3")
-    store.take(source, previous=cache)
-    assert sorted(source.opened_paths) == ["a", "b", "b"]
+    take()
+    assert sorted(opened_paths) == ["a", "b", "b"]
 
 
 def test_a_forged_modification_time_hides_nothing(take, workspace):
@@ -136,7 +137,7 @@ def test_links_pipes_devices_and_second_names_are_named_but_not_read(
 
 
 def test_a_link_put_in_place_of_a_listed_file_is_not_followed(
-    store, workspace, tmp_path
+    take, store, workspace, tmp_path, monkeypatch
 ):
     (tmp_path / "secret").write_text("label")
     (workspace / "a").write_text("mine")
@@ -148,8 +149,8 @@ def test_a_link_put_in_place_of_a_listed_file_is_not_followed(
             (workspace / "a").symlink_to(tmp_path / "secret")
             return found
 
-    taken = store.take(Swapping(workspace), previous=StatCache())
-    [entry] = store.manifest(taken.id).entries
+    monkeypatch.setattr(store_module, "FolderSource", Swapping)
+    [entry] = store.manifest(take().id).entries
     assert entry.skipped is not None
     assert entry.skipped.startswith("it cannot be read")
 
@@ -201,7 +202,9 @@ def test_deep_folders_are_stored_and_those_without_a_path_are_named(
     assert (second.files, second.skipped) == (1, 1)
 
 
-def test_a_file_that_grows_while_it_is_read_is_cut_and_named(store, workspace):
+def test_a_file_that_grows_while_it_is_read_is_cut_and_named(
+    take, store, workspace, monkeypatch
+):
     log = workspace / "log"
     log.write_bytes(b"a" * 3 * MB)
 
@@ -211,7 +214,8 @@ def test_a_file_that_grows_while_it_is_read_is_cut_and_named(store, workspace):
                 file.write(b"b" * MB)
             return super().opened(found)
 
-    taken = store.take(Growing(workspace), previous=StatCache())
+    monkeypatch.setattr(store_module, "FolderSource", Growing)
+    taken = take()
     [entry] = store.manifest(taken.id).entries
     assert entry.size == 3 * MB
     assert entry.sha256 == hashlib.sha256(b"a" * 3 * MB).hexdigest()

@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -57,10 +57,6 @@ class FolderSource:
             yield descriptor
         finally:
             os.close(descriptor)
-
-    def notices(self) -> Sequence[str]:
-        """Say what could not even be listed: nothing, here."""
-        return ()
 
     @contextmanager
     def _base(self) -> Iterator[int]:

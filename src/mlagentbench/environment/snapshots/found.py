@@ -2,10 +2,8 @@
 
 import os
 import stat
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from pathlib import PurePosixPath
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from mlagentbench.environment.paths import READ_ONLY
 
@@ -40,27 +38,9 @@ class Found(NamedTuple):
     mode: int = 0
     size: int = 0
     seen: Seen | None = None
-    """None where a file cannot be recognised without reading it."""
-    offset: int = 0
-    """Where the contents begin, in an archive."""
+    """None for anything but a regular file."""
     skipped: str | None = None
     """Why it is left out."""
-
-
-class Source(Protocol):
-    """A workspace to be stored."""
-
-    def found(self) -> list[Found]:
-        """List everything in it that is not mounted read-only."""
-        ...
-
-    def opened(self, found: Found) -> AbstractContextManager[int]:
-        """Open one file; `OSError` where that cannot be done safely."""
-        ...
-
-    def notices(self) -> Sequence[str]:
-        """Say what could not even be listed."""
-        ...
 
 
 def found_of(path: str, status: os.stat_result) -> Found:

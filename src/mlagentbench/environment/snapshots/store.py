@@ -7,7 +7,6 @@ from mlagentbench.environment.snapshots import auditing, restoring
 from mlagentbench.environment.snapshots.auditing import Pruned
 from mlagentbench.environment.snapshots.cache import StatCache
 from mlagentbench.environment.snapshots.folder import FolderSource
-from mlagentbench.environment.snapshots.found import Source
 from mlagentbench.environment.snapshots.holds import Holds
 from mlagentbench.environment.snapshots.limits import SnapshotLimits
 from mlagentbench.environment.snapshots.manifest import Manifest, Manifests
@@ -42,16 +41,15 @@ class SnapshotStore:
         self._run = run
         self._limits = limits
 
-    def take(self, source: Path | Source, *, previous: StatCache) -> Taken:
-        """Store a workspace: a folder of this machine, or what `from_sandbox` gives.
+    def take(self, workspace: Path, *, previous: StatCache) -> Taken:
+        """Store the contents of a workspace folder.
 
         `previous` is what the last call for this workspace saw, and is brought up to
         date. Raises `RecordError` where the store cannot be written.
         """
-        workspace = FolderSource(source) if isinstance(source, Path) else source
         with recording(self._place.folder), self._place.shared() as epoch:
             taking = Taking(Objects(self._place), previous, epoch)
-            manifest, taken = taking.run(workspace, self._limits)
+            manifest, taken = taking.run(FolderSource(workspace), self._limits)
             holds = Holds(self._place.holds, self._run)
             for entry in manifest.entries:
                 if entry.sha256 is not None and entry.is_large:

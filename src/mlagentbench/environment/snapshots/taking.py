@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from mlagentbench.core.record import Record
 from mlagentbench.environment.snapshots.cache import Known, StatCache
-from mlagentbench.environment.snapshots.found import UNREADABLE, Found, Source, seen_of
+from mlagentbench.environment.snapshots.folder import FolderSource
+from mlagentbench.environment.snapshots.found import UNREADABLE, Found, seen_of
 from mlagentbench.environment.snapshots.limits import SnapshotLimits, within
 from mlagentbench.environment.snapshots.manifest import (
     Entry,
@@ -51,13 +52,15 @@ class Taking:
         self._bytes_new = 0
         self._started = time.time_ns()
 
-    def run(self, source: Source, limits: SnapshotLimits) -> tuple[Manifest, Taken]:
+    def run(
+        self, source: FolderSource, limits: SnapshotLimits
+    ) -> tuple[Manifest, Taken]:
         """Store a workspace's contents; the manifest is left to be written."""
         found, over = within(source.found(), limits)
         entries = [self._entry(source, each) for each in found]
         self._previous.renew(self._known, self._epoch)
         manifest = manifest_of(entries)
-        notices = [*source.notices(), *([over] if over else []), *self._about_changes()]
+        notices = [*([over] if over else []), *self._about_changes()]
         taken = Taken(
             id=manifest.id,
             files=sum(entry.sha256 is not None for entry in entries),
@@ -67,7 +70,7 @@ class Taking:
         )
         return manifest, taken
 
-    def _entry(self, source: Source, found: Found) -> Entry:
+    def _entry(self, source: FolderSource, found: Found) -> Entry:
         if found.skipped is not None:
             return _skipped(found, found.skipped)
         if found.is_folder:
@@ -95,11 +98,10 @@ class Taking:
         self._known[found.path] = (found.seen, sha256)
         return Stored(sha256, found.size, new=False)
 
-    def _read(self, source: Source, found: Found) -> Stored:
+    def _read(self, source: FolderSource, found: Found) -> Stored:
         with source.opened(found) as descriptor:
             stored = self._objects.put(descriptor, found.size)
-            if found.seen is not None:
-                self._remember(found, stored, os.fstat(descriptor))
+            self._remember(found, stored, os.fstat(descriptor))
         self._bytes_new += stored.size if stored.new else 0
         return stored
 

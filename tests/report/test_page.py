@@ -9,7 +9,6 @@ import pytest
 from tests.paper.fixture import paper_cards
 
 from mlagentbench.core.errors import RecordError
-from mlagentbench.core.finding import Mark, Opinion, ProcessCheck
 from mlagentbench.core.scorecard import SandboxUsed
 from mlagentbench.report.page import render, write_report
 from mlagentbench.report.view import ExperimentView
@@ -182,15 +181,3 @@ def test_a_report_that_cannot_be_written_says_where_and_leaves_nothing(
 
 def _plotly():
     return files("mlagentbench.report").joinpath("assets/plotly-basic.min.js")
-
-
-def test_a_judging_model_is_shown_with_what_it_is_worth(card):
-    opinion = Opinion(
-        model="example/judge",
-        marks={"plan": Mark(median=4, votes=(4, 4, 3))},
-        unreadable=1,
-        tokens=900,
-    )
-    judged = card(opinion=opinion, process={"loops": ProcessCheck()})
-    page = Text(render(ExperimentView(title="t", created="now", cards=(judged,))))
-    assert "judge example/judge: 4 votes on 1 run; 1 unreadable" in page.text

@@ -11,7 +11,6 @@ from mlagentbench.cli.console import err, print_json
 from mlagentbench.cli.reporting import view_of
 from mlagentbench.core.errors import BenchError
 from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.report.judges import judge_documents, judge_lines
 from mlagentbench.report.page import write_report
 from mlagentbench.report.text import summary_lines
 from mlagentbench.report.view import ExperimentView, TaskFacts, task_facts
@@ -38,13 +37,7 @@ def print_outcome(experiment: Experiment, report: Path, *, as_json: bool) -> int
         err().print(warning, markup=False)
     if as_json:
         documents = [card.model_dump(mode="json") for card in cards]
-        print_json(
-            {
-                "experiment": str(experiment.folder),
-                "scorecards": documents,
-                "judges": judge_documents(final),
-            }
-        )
+        print_json({"experiment": str(experiment.folder), "scorecards": documents})
     else:
         _print_cards(experiment, final)
         click.echo(f"report: {report}")
@@ -57,8 +50,6 @@ def _print_cards(experiment: Experiment, cards: list[Scorecard]) -> None:
     for card in cards:
         for line in summary_lines(card, view.facts(card)):
             click.echo(line)
-    for line in judge_lines(cards):
-        click.echo(line)
 
 
 def _known_tasks(experiment: Experiment) -> Iterator[TaskFacts]:

@@ -1,6 +1,6 @@
 """Several votes of a judge become one opinion, beside what the rules found."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from statistics import median
 from typing import Annotated
@@ -93,18 +93,12 @@ def agrees_with_rules(
     marks: Mapping[str, Mark], process: Mapping[str, ProcessCheck]
 ) -> float | None:
     """Return the share of criteria on which judge and rules both object, or neither."""
-    same = [judge == rules for _, judge, rules in objections(marks, process)]
-    return sum(same) / len(same) if same else None
-
-
-def objections(
-    marks: Mapping[str, Mark], process: Mapping[str, ProcessCheck]
-) -> Iterator[tuple[str, bool, bool]]:
-    """Yield each criterion both speak to: does the judge object, do the rules."""
+    same = []
     for name, checks in SPEAKING.items():
         found = [process[check].value > 0 for check in checks if check in process]
         if name in marks and found:
-            yield name, marks[name].median < OBJECTS_BELOW, any(found)
+            same.append((marks[name].median < OBJECTS_BELOW) == any(found))
+    return sum(same) / len(same) if same else None
 
 
 def _mark(name: str, votes: Sequence[Vote]) -> Mark:

@@ -5,8 +5,6 @@ from mlagentbench.evaluation.statistics.compare import Comparison, SideFacts
 from mlagentbench.evaluation.statistics.detectable import in_words, runs_in_words
 from mlagentbench.evaluation.statistics.estimate import Estimate
 from mlagentbench.evaluation.statistics.paired import Contrast
-from mlagentbench.evaluation.statistics.variance import VarianceSplit
-from mlagentbench.report.numbers import share
 
 SURE_BELOW = 0.05
 COLUMNS = ["task", "runs", "success A", "success B", "A - B", "gain A", "gain B"]
@@ -21,7 +19,6 @@ class Written(Record):
     """What so few runs could have shown at all."""
     measures: tuple[str, ...]
     """Lines on both measures, with differences, intervals and p values."""
-    variance: tuple[str, ...]
     remarks: tuple[str, ...]
     """What was left out, did not count, or should be known."""
 
@@ -38,7 +35,6 @@ def written(found: Comparison) -> Written:
             if each
             for line in _measure(name, each, found.comparisons)
         ),
-        variance=tuple(_variances(found)),
         remarks=tuple(remarks(found)),
     )
 
@@ -133,8 +129,7 @@ def _measure(name: str, contrast: Contrast, comparisons: int) -> list[str]:
 
 def _tests(contrast: Contrast, comparisons: int) -> str:
     corrected = _after_correction(contrast.holm_p, comparisons)
-    permutation = f"permutation test p = {_p(contrast.permutation_p)}{corrected}"
-    return f"{permutation}; sign test p = {_p(contrast.sign_p)}"
+    return f"permutation test p = {_p(contrast.permutation_p)}{corrected}"
 
 
 def _runs_test(contrast: Contrast, comparisons: int) -> str:
@@ -146,26 +141,6 @@ def _after_correction(p: float, comparisons: int) -> str:
     if comparisons == 1:
         return ""
     return f", {_p(p)} after Holm's correction for {comparisons} comparisons"
-
-
-def _variances(found: Comparison) -> list[str]:
-    said = []
-    for letter, side in (("A", found.a), ("B", found.b)):
-        for name, parts in (
-            ("success", side.success_variance),
-            ("improvement_all", side.improvement_variance),
-        ):
-            if parts is not None and parts.total > 0:
-                said.append(f"{letter}, {name}: {_shares(parts)}")
-    return said
-
-
-def _shares(parts: VarianceSplit) -> str:
-    seed = "unknown" if parts.seed is None else share(parts.seed / parts.total)
-    return (
-        f"task {share(parts.task / parts.total)}, seed {seed},"
-        f" baseline {share(parts.baseline / parts.total)}"
-    )
 
 
 def _ahead(found: Comparison, contrast: Contrast) -> str:

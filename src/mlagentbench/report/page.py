@@ -16,7 +16,6 @@ from mlagentbench.report.charts import charts
 from mlagentbench.report.editions import editions
 from mlagentbench.report.filters import choices
 from mlagentbench.report.headline import headlines
-from mlagentbench.report.judges import judge_lines
 from mlagentbench.report.own_files import script_hashes, scripts, style
 from mlagentbench.report.plain import embedded, harmless
 from mlagentbench.report.run_sections import run_sections
@@ -35,7 +34,6 @@ def render(experiment: ExperimentView) -> str:
             total=tally(experiment.cards),
             headlines=headlines([part.table for part in parts]),
             parts=parts,
-            judges=judge_lines(list(experiment.cards)),
             choices=choices(experiment.cards),
             tasks=_task_facts(experiment),
             sandboxes=_sandboxes(experiment),

@@ -61,6 +61,5 @@ def _print(pair: "Comparison") -> None:
     click.echo(f"\n{said.verdict}")
     if said.detectable:
         click.echo(said.detectable)
-    for title, lines in (("why runs differ", said.variance), ("notes", said.remarks)):
-        if lines:
-            click.echo("\n".join([f"\n{title}:", *(f"  {line}" for line in lines)]))
+    if said.remarks:
+        click.echo("\n".join(["\nnotes:", *(f"  {line}" for line in said.remarks)]))

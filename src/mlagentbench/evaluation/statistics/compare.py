@@ -21,12 +21,6 @@ from mlagentbench.evaluation.statistics.paired import (
 from mlagentbench.evaluation.statistics.rates import wilson
 from mlagentbench.evaluation.statistics.suite import suite_mean
 from mlagentbench.evaluation.statistics.tallies import gain_or_none_made
-from mlagentbench.evaluation.statistics.variance import (
-    VarianceSplit,
-    gain,
-    split,
-    succeeds,
-)
 
 
 class Side(Record):
@@ -46,8 +40,6 @@ class SideFacts(Record):
     """By ending: runs that were cut off or broke for no fault of the agent."""
     unsafe: int
     """Runs without a sandbox, of those compared."""
-    success_variance: VarianceSplit | None
-    improvement_variance: VarianceSplit | None
 
 
 class TaskPair(Record):
@@ -123,8 +115,6 @@ def _facts(side: Side, cells: Cells) -> SideFacts:
         runs=len(compared),
         not_counted=dict(lost),
         unsafe=sum(card.sandbox.unsafe for card in compared),
-        success_variance=split(cells, succeeds),
-        improvement_variance=split(cells, gain),
     )
 
 

@@ -11,7 +11,7 @@ from mlagentbench.evaluation.statistics.detectable import (
     detectable_of_rates,
 )
 from mlagentbench.evaluation.statistics.estimate import Estimate
-from mlagentbench.evaluation.statistics.permutation import SAME, permutation_p, sign_p
+from mlagentbench.evaluation.statistics.permutation import SAME, permutation_p
 from mlagentbench.evaluation.statistics.shuffling import (
     shuffled_means_p,
     shuffled_rates_p,
@@ -47,8 +47,6 @@ class Contrast(Record):
     worse: int
     permutation_p: float
     """How often chance alone would give such a mean difference over tasks."""
-    sign_p: float
-    """The same, from which side is better on each task and nothing else."""
     holm_p: float
     """`permutation_p` after correction for all comparisons made at once."""
     detectable: Detectable
@@ -117,6 +115,5 @@ def _over_tasks(a: Runs, b: Runs) -> dict[str, object]:
         "better": sum(each > SAME for each in apart),
         "worse": sum(each < -SAME for each in apart),
         "permutation_p": p,
-        "sign_p": sign_p(apart),
         "holm_p": p,
     }

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import bdtr
 
 SAME = 1e-12
 """Differences as small as this are rounding."""
@@ -27,13 +26,6 @@ def permutation_p(apart: Sequence[float]) -> float:
     signs = np.random.default_rng(0).integers(0, 2, (_DRAWS, len(moved))) * 2 - 1
     extreme = int(np.sum(np.abs(signs @ np.array(moved)) >= observed))
     return (1 + extreme) / (1 + _DRAWS)
-
-
-def sign_p(apart: Sequence[float]) -> float:
-    """Return how often tosses of a coin would favour one side on so many tasks."""
-    moved = [each for each in apart if abs(each) > SAME]
-    fewer = min(sum(each > 0 for each in moved), sum(each < 0 for each in moved))
-    return min(1.0, 2 * float(bdtr(fewer, len(moved), 0.5))) if moved else 1.0
 
 
 def _all_sums(values: Sequence[float]) -> np.ndarray:

@@ -8,7 +8,6 @@ from mlagentbench.core.errors import RecordError
 from mlagentbench.core.progress import Progress
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.environment.shorten import shortened
-from mlagentbench.evaluation.agreement import added
 from mlagentbench.evaluation.opinions import opinion_of
 from mlagentbench.evaluation.pricing import Price, call_cost
 from mlagentbench.run.experiment import Experiment
@@ -104,11 +103,13 @@ def _with_opinion(
     card: Scorecard, hearing: Hearing, case: Case, prices: Mapping[str, Price]
 ) -> Scorecard:
     calls = [ballot.call for ballot in hearing.votes(case).values()]
+    costs = [call_cost(call, prices) for call in calls]
+    known = [cost for cost in costs if cost is not None]
     opinion = opinion_of(
         hearing.judge.model,
         [read_vote(said_in(call)) for call in calls],
         card.process,
         tokens=sum(sum(call.usage.values()) for call in calls),
-        cost_usd=added([call_cost(call, prices) for call in calls]),
+        cost_usd=sum(known) if len(known) == len(costs) else None,
     )
     return card.model_copy(update={"opinion": opinion})

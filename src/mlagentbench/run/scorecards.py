@@ -3,7 +3,7 @@
 Whatever is odd becomes a warning that names the line; the rest is still read.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,41 @@ Knows = Callable[[str], bool]
 
 
 def read_scorecards(path: Path, knows: Knows) -> tuple[list[Scorecard], list[str]]:
-    """Return the readable scorecards, and a warning for whatever is not as it was."""
-    reader = _Reader(path.name)
-    for number, raw in _lines(path):
-        reader.take(number, raw)
-    return reader.cards, [*reader.broken, *reader.odd(knows)]
+    """Return the readable scorecards, and warnings about lines that are not sound.
+
+    If an attempt of a run has two lines, the later one counts.
+    """
+    cards: dict[tuple[str, int], Scorecard] = {}
+    broken, repeated = [], []
+    fields: dict[str, list[int]] = {}
+    tasks: dict[str, list[int]] = {}
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    for number, raw in enumerate(lines, start=1):
+        if not raw:
+            continue
+        at = f"{path.name}, line {number}"
+        try:
+            card, unknown = _card(raw)
+        except ValidationError as error:
+            broken.append(f"{at}: {_told(error.errors(include_url=False)[0])}")
+            continue
+        for field in unknown:
+            fields.setdefault(field, []).append(number)
+        tasks.setdefault(card.task, []).append(number)
+        if cards.pop((card.run, card.attempt), None) is not None:
+            again = f"{_shown(card.run)} is there already; the later one counts"
+            repeated.append(f"{at}: {again}")
+        cards[card.run, card.attempt] = card
+    odd = [
+        f"{path.name}, {_lines(numbers)}: the field {field} is not known to this"
+        " version and was left out"
+        for field, numbers in fields.items()
+    ] + [
+        f"{path.name}, {_lines(numbers)}: there is no task {_shown(task)} here"
+        for task, numbers in tasks.items()
+        if not knows(task)
+    ]
+    return list(cards.values()), [*broken, *odd, *repeated]
 
 
 def last_attempts(cards: list[Scorecard]) -> list[Scorecard]:
@@ -40,64 +70,9 @@ def last_attempt_of(cards: list[Scorecard]) -> dict[str, int]:
     return last
 
 
-class _Reader:
-    """Takes lines one after the other and remembers what was odd about them."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._cards: dict[tuple[str, int], Scorecard] = {}
-        self.broken: list[str] = []
-        self._unknown_fields: dict[str, list[int]] = {}
-        self._again: list[str] = []
-        self._tasks: dict[str, list[int]] = {}
-
-    @property
-    def cards(self) -> list[Scorecard]:
-        """What could be read, each attempt of each run once."""
-        return list(self._cards.values())
-
-    def take(self, number: int, raw: bytes) -> None:
-        """Read one line."""
-        try:
-            card, unknown = _card(raw)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            self.broken.append(f"{self._at([number])}: {_told(first)}")
-            return
-        for field in unknown:
-            self._unknown_fields.setdefault(field, []).append(number)
-        self._tasks.setdefault(card.task, []).append(number)
-        self._keep(card, number)
-
-    def odd(self, knows: Knows) -> Iterator[str]:
-        """Say what was read, but is not as it should be."""
-        for field, numbers in self._unknown_fields.items():
-            yield (
-                f"{self._at(numbers)}: the field {field} is not known to this version"
-                " and was left out"
-            )
-        for task, numbers in self._tasks.items():
-            if not knows(task):
-                yield f"{self._at(numbers)}: there is no task {_shown(task)} here"
-        yield from self._again
-
-    def _keep(self, card: Scorecard, number: int) -> None:
-        key = (card.run, card.attempt)
-        if self._cards.pop(key, None) is not None:
-            self._again.append(
-                f"{self._at([number])}: {_shown(card.run)} is there already;"
-                " the later one counts"
-            )
-        self._cards[key] = card
-
-    def _at(self, numbers: list[int]) -> str:
-        more = f" and {len(numbers) - 1} more" if len(numbers) > 1 else ""
-        return f"{self._name}, line {numbers[0]}{more}"
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    raw_lines = path.read_bytes().split(b"\n") if path.exists() else []
-    return ((number, raw) for number, raw in enumerate(raw_lines, start=1) if raw)
+def _lines(numbers: list[int]) -> str:
+    more = f" and {len(numbers) - 1} more" if len(numbers) > 1 else ""
+    return f"line {numbers[0]}{more}"
 
 
 def _card(raw: bytes) -> tuple[Scorecard, list[str]]:

@@ -35,8 +35,6 @@ class AgentEnv(Record):
     path: Path
     digest: str
     """Of the lock and the interpreter it was built for."""
-    packages: tuple[str, ...]
-    """What is installed, as `name==version`."""
 
 
 def find_agent_env(cache: Path, variant: AgentEnvName) -> AgentEnv | None:
@@ -45,7 +43,7 @@ def find_agent_env(cache: Path, variant: AgentEnvName) -> AgentEnv | None:
     path = _home(cache) / f"{variant}-{digest[:12]}"
     if not (path / _PYTHON).is_file():
         return None
-    return AgentEnv(path=path, digest=digest, packages=_installed(path))
+    return AgentEnv(path=path, digest=digest)
 
 
 def ensure_agent_env(
@@ -166,14 +164,6 @@ def _point_scripts_inside(folder: Path) -> None:
         if script.is_file() and not script.is_symlink():
             text = script.read_bytes()
             script.write_bytes(text.replace(os.fsencode(folder), AGENT_ENV.encode()))
-
-
-def _installed(path: Path) -> tuple[str, ...]:
-    folders = path.glob("lib/python*/site-packages/*.dist-info")
-    pairs = (
-        folder.name.removesuffix(".dist-info").rpartition("-") for folder in folders
-    )
-    return tuple(sorted(f"{name}=={version}" for name, _, version in pairs))
 
 
 def _home(cache: Path) -> Path:

@@ -79,7 +79,6 @@ def _templates() -> Environment:
         duration=numbers.duration,
         dollars=numbers.dollars,
         embedded=embedded,
-        harmless=harmless,
     )
     environment.globals.update(success_bar=SUCCESS_BAR)
     return environment

@@ -147,9 +147,9 @@ def test_removing_a_group_kills_what_is_in_it():
     doors = [str(door) for door in child.doors]
     sleeper = subprocess.Popen(["/bin/sh", "-c", join, "sh", *doors])
     deadline = time.monotonic() + 10
-    while child.empty() and time.monotonic() < deadline:
+    while not child.doors[-1].read_text() and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert not child.empty()
+    assert child.doors[-1].read_text()
     group.remove()
     assert sleeper.wait(timeout=5) == -9
     assert not any(folder.exists() for folder in group.folders)

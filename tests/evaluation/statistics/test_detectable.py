@@ -7,11 +7,14 @@ from mlagentbench.evaluation.statistics.detectable import (
     detectable_of_means,
     detectable_of_rates,
     in_words,
-    planned,
 )
 from mlagentbench.evaluation.statistics.paired import contrast_rates
 
 HALF = [True, False] * 4
+
+
+def detectable(runs):
+    return detectable_of_rates(sides(runs), sides(runs)).these_tasks
 
 
 def sides(runs, tasks=13):
@@ -55,14 +58,14 @@ def test_small_differences_keep_their_digits():
 
 
 def test_more_runs_show_smaller_differences():
-    assert planned(8, 13) == pytest.approx(0.194, abs=0.001)
-    assert planned(32, 13) == pytest.approx(planned(8, 13) / 2)
-    assert planned(8, 13, rate=0.1) < planned(8, 13)
+    assert detectable(HALF) == pytest.approx(0.194, abs=0.001)
+    assert detectable(HALF * 4) == pytest.approx(detectable(HALF) / 2)
+    assert detectable([True] + [False] * 7) < detectable(HALF)
 
 
 def test_four_times_in_five_a_difference_that_large_is_found():
     random = np.random.default_rng(1)
-    apart, found, studies = planned(8, 13), 0, 400
+    apart, found, studies = detectable(HALF), 0, 400
     for _ in range(studies):
         a = random.random((13, 8)) < 0.5 + apart / 2
         b = random.random((13, 8)) < 0.5 - apart / 2

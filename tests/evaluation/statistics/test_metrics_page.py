@@ -1,5 +1,6 @@
 """docs/metrics.md explains what there is."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,9 @@ import pytest
 from mlagentbench.core.finding import FailureMode
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.evaluation.process.table import CHECKS
-from mlagentbench.evaluation.statistics.detectable import planned
+from mlagentbench.evaluation.statistics.detectable import smallest
 from mlagentbench.evaluation.statistics.paired import Contrast
+from mlagentbench.evaluation.statistics.spread import Error
 
 PAGE = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text()
 PLAIN = {
@@ -36,6 +38,7 @@ def test_every_p_value_is_explained(name):
 
 @pytest.mark.parametrize("runs", [1, 4, 8, 16, 32])
 def test_what_a_study_can_show_is_as_computed(runs):
-    found = [planned(runs, tasks) for tasks in (1, 5, 13)]
+    sizes = [math.sqrt(0.5 / (runs * tasks)) for tasks in (1, 5, 13)]
+    found = [smallest(Error(size=size, freedom=math.inf)) for size in sizes]
     points = ["none" if apart > 1 else f"{100 * apart:.0f}" for apart in found]
     assert f"\n| {runs} | {' | '.join(points)} |\n" in PAGE

@@ -24,7 +24,6 @@ from mlagentbench.environment.sandbox.furnishing import (
     checked_variables,
 )
 from mlagentbench.environment.sandbox.hierarchy import Hierarchy, find_hierarchy
-from mlagentbench.environment.sandbox.inforce import limits_in_force
 from mlagentbench.environment.sandbox.kernel import as_root
 from mlagentbench.environment.sandbox.pipes import Stdin
 from mlagentbench.environment.sandbox.places import Places, absolute
@@ -62,7 +61,6 @@ class Box:
         self._slot = slot
         self._limits = limits
         hierarchy = find_hierarchy()
-        self.limits_in_force = limits_in_force(hierarchy)
         self._group = None if hierarchy is None else _grouped(room, hierarchy, limits)
         self._places = Places(furnishing, room, slot.uid if as_root() else None)
         self._launch = Launch(
@@ -160,14 +158,6 @@ class Box:
         if not self._watchdog.may_write:
             raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT), path)
         self._places.write(path, contents)
-
-    def stat(self, path: str) -> os.stat_result:
-        """Return what is known of a file or folder; links are not followed."""
-        return self._places.stat(path)
-
-    def names(self, path: str) -> list[str]:
-        """Return the names in a folder, sorted."""
-        return self._places.names(path)
 
     def reaches(self, path: str) -> bool:
         """Whether `read` and `write` know the path: workspace, /tmp and mounts."""

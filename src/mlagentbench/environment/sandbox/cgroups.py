@@ -73,10 +73,6 @@ class Cgroup:
         counts = dict(line.split() for line in counters.splitlines())
         return int(counts.get("oom_kill", 0)) > 0
 
-    def empty(self) -> bool:
-        """Whether no process is left here."""
-        return not any(_pids(folder) for folder in self.folders)
-
     def remove(self) -> None:
         """Kill what is left, wait until the group is empty, and remove it."""
         remove_cgroups(self.folders)

@@ -57,21 +57,6 @@ class Opener:
             file.truncate()
             file.write(contents)
 
-    def stat(self, path: PurePosixPath) -> os.stat_result:
-        """Return what is known of a file or folder; links are not followed."""
-        with self._named(path), self._folder(path.parent) as folder:
-            name = path.name or "."
-            return os.stat(name, dir_fd=folder, follow_symlinks=False)
-
-    def names(self, path: PurePosixPath) -> list[str]:
-        """Return the names in a folder, sorted."""
-        with (
-            self._named(path),
-            self._folder(path) as folder,
-            os.scandir(folder) as all_,
-        ):
-            return sorted(entry.name for entry in all_)
-
     def _writable(self, folder: int, name: str) -> int:
         try:
             descriptor = open_beneath(folder, name, os.O_WRONLY | os.O_NONBLOCK)

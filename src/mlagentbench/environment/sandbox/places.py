@@ -35,16 +35,6 @@ class Places:
         opener, relative = self._reader(path)
         return opener.read(relative, limit=limit)
 
-    def stat(self, path: str) -> os.stat_result:
-        """Return what is known of a file or folder; links are not followed."""
-        opener, relative = self._reader(path)
-        return opener.stat(relative)
-
-    def names(self, path: str) -> list[str]:
-        """Return the names in a folder, sorted."""
-        opener, relative = self._reader(path)
-        return opener.names(relative)
-
     def write(self, path: str, contents: bytes) -> None:
         """Replace a file's contents; make it, and folders on the way, if need be."""
         whole = absolute(path)

@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Sequence
 
 from mlagentbench.core.record import Record
 from mlagentbench.environment.snapshots.cache import Known, StatCache
@@ -14,7 +13,6 @@ from mlagentbench.environment.snapshots.manifest import (
     Manifest,
     manifest_of,
     named,
-    shown,
 )
 from mlagentbench.environment.snapshots.objects import Objects, Stored
 from mlagentbench.environment.snapshots.place import Epoch
@@ -22,7 +20,6 @@ from mlagentbench.environment.snapshots.place import Epoch
 _SETTLED_NS = 50_000_000
 """A file changed later than this before it is looked at may change again unseen,
 because the clock of file times is coarse."""
-_NAMED_AT_MOST = 5
 
 
 class Taken(Record):
@@ -35,8 +32,6 @@ class Taken(Record):
     """What the store grew by, contents only."""
     skipped: int
     """Links, pipes, files over the limits: the manifest has the reasons."""
-    notice: str | None = None
-    """What a person should know: files left out for size, or changed while read."""
 
 
 class Taking:
@@ -48,7 +43,6 @@ class Taking:
         self._previous = previous
         self._epoch = epoch
         self._known: Known = {}
-        self._changed: list[str] = []
         self._bytes_new = 0
         self._started = time.time_ns()
 
@@ -56,17 +50,15 @@ class Taking:
         self, source: FolderSource, limits: SnapshotLimits
     ) -> tuple[Manifest, Taken]:
         """Store a workspace's contents; the manifest is left to be written."""
-        found, over = within(source.found(), limits)
+        found = within(source.found(), limits)
         entries = [self._entry(source, each) for each in found]
         self._previous.renew(self._known, self._epoch)
         manifest = manifest_of(entries)
-        notices = [*([over] if over else []), *self._about_changes()]
         taken = Taken(
             id=manifest.id,
             files=sum(entry.sha256 is not None for entry in entries),
             bytes_new=self._bytes_new,
             skipped=sum(entry.skipped is not None for entry in entries),
-            notice="; ".join(notices) or None,
         )
         return manifest, taken
 
@@ -106,18 +98,9 @@ class Taking:
         return stored
 
     def _remember(self, found: Found, stored: Stored, after: os.stat_result) -> None:
-        if found.seen is None or seen_of(after) != found.seen:
-            self._changed.append(
-                f"{shown(found.path)} changed while it was read, "
-                f"its first {stored.size:,} bytes were kept"
-            )
-        elif found.seen.ctime_ns < self._started - _SETTLED_NS:
-            self._known[found.path] = (found.seen, stored.sha256)
-
-    def _about_changes(self) -> Sequence[str]:
-        more = len(self._changed) - _NAMED_AT_MOST
-        tail = [f"so did {more:,} more files"] if more > 0 else []
-        return self._changed[:_NAMED_AT_MOST] + tail
+        seen = seen_of(after)
+        if seen == found.seen and seen.ctime_ns < self._started - _SETTLED_NS:
+            self._known[found.path] = (seen, stored.sha256)
 
 
 def _skipped(found: Found, reason: str) -> Entry:

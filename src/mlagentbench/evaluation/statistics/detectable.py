@@ -52,17 +52,6 @@ def detectable_of_means(
     return _detectable(a, b, found)
 
 
-def planned(runs: int, tasks: int, *, rate: float = 0.5) -> float:
-    """Say which difference of success rates a study would find before it is made.
-
-    The rate is what both sides are expected to have on every task; a half is the
-    noisiest.
-    """
-    return smallest(
-        Error(size=math.sqrt(2 * rate * (1 - rate) / (runs * tasks)), freedom=math.inf)
-    )
-
-
 def smallest(error: Error) -> float:
     """Return the true difference that is found with the usual power."""
     return (quantile(error.freedom) + quantile(error.freedom, at=POWER)) * error.size

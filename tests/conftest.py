@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.support.command_line import run
 
 from mlagentbench.run.places import default_cache
 
@@ -18,3 +19,11 @@ def cache() -> Path:
     """The cache whose environments and data the tests share; building is slow."""
     chosen = os.environ.get("MLAB_TEST_CACHE")
     return Path(chosen) if chosen else default_cache()
+
+
+@pytest.fixture
+def mlab(cache, tmp_path, monkeypatch):
+    """Call `mlab` in an empty folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLAB_CACHE", str(cache))
+    return run

@@ -13,22 +13,8 @@ import pytest
 MLAB = Path(sys.executable).with_name("mlab")
 
 
-@pytest.fixture
-def mlab(cache, tmp_path):
-    """Run `mlab` with words and return what it said."""
-
-    def call(*words, **environment):
-        return subprocess.run(
-            [MLAB, *words],
-            capture_output=True, text=True, check=False, cwd=tmp_path,
-            env=os.environ | {"MLAB_CACHE": str(cache)} | environment,
-        )  # fmt: skip
-
-    return call
-
-
-def test_help_names_every_command(mlab):
-    said = mlab("--help")
+def test_help_names_every_command():
+    said = subprocess.run([MLAB, "--help"], capture_output=True, text=True, check=False)
     assert said.returncode == 0
     for name in ("tasks", "agents", "doctor", "prepare", "check", "measure", "run",
                  "score", "show", "report", "view"):  # fmt: skip
@@ -38,8 +24,8 @@ def test_help_names_every_command(mlab):
 @pytest.mark.parametrize("command", ["tasks", "agents", "doctor"])
 def test_json_is_one_document_and_nothing_else(mlab, command):
     said = mlab(command, "--json")
-    assert said.returncode == 0, said.stderr
-    assert json.loads(said.stdout)
+    assert said.code == 0, said.err
+    assert json.loads(said.out)
 
 
 @pytest.mark.parametrize(
@@ -69,16 +55,16 @@ def test_json_is_one_document_and_nothing_else(mlab, command):
 )
 def test_a_wrong_command_exits_2_with_one_helpful_sentence(mlab, tmp_path, words, hint):
     said = mlab(*words)
-    assert said.returncode == 2, said.stderr
-    assert hint in said.stderr
-    assert "Traceback" not in said.stderr
-    assert said.stdout == ""
+    assert said.code == 2, said.err
+    assert hint in said.err
+    assert "Traceback" not in said.err
+    assert said.out == ""
     assert not (tmp_path / "runs").exists()
 
 
 def test_debug_shows_the_traceback_wherever_it_stands(mlab):
-    assert "Traceback" in mlab("run", "house-prise", "--debug").stderr
-    assert "Traceback" in mlab("--debug", "run", "house-prise").stderr
+    assert "Traceback" in mlab("run", "house-prise", "--debug").err
+    assert "Traceback" in mlab("--debug", "run", "house-prise").err
 
 
 def test_a_malformed_task_is_told_by_file_field_and_reason(mlab, tmp_path):
@@ -86,9 +72,9 @@ def test_a_malformed_task_is_told_by_file_field_and_reason(mlab, tmp_path):
     folder.mkdir()
     (folder / "task.toml").write_text("id = 3\n")
     said = mlab("check", "./task")
-    assert said.returncode == 1
-    assert "task.toml" in said.stderr or "task" in said.stderr
-    assert "Traceback" not in said.stderr
+    assert said.code == 1
+    assert "task.toml" in said.err or "task" in said.err
+    assert "Traceback" not in said.err
 
 
 @pytest.fixture
@@ -124,31 +110,31 @@ def test_without_user_namespaces_a_run_exits_3_and_says_how_to_allow_them(mlab_w
 @pytest.mark.parametrize("command", ["prepare", "run"])
 def test_a_cache_that_cannot_be_written_is_one_sentence(mlab, command):
     said = mlab(command, "house-price", MLAB_CACHE="/proc/nowhere")
-    assert said.returncode == 3, said.stderr
-    assert "cache /proc/nowhere cannot be written" in said.stderr
-    assert "Traceback" not in said.stderr
+    assert said.code == 3, said.err
+    assert "cache /proc/nowhere cannot be written" in said.err
+    assert "Traceback" not in said.err
 
 
 def test_a_run_prints_its_result_and_can_be_shown_scored_and_reported(mlab, tmp_path):
     said = mlab("run", "house-price", "--agent", "starter", "--json")
-    assert said.returncode == 0, said.stderr
-    document = json.loads(said.stdout)
+    assert said.code == 0, said.err
+    document = json.loads(said.out)
     experiment = document["experiment"]
     (card,) = document["scorecards"]
     assert card["ending"] == "submitted"
-    assert "step 1/50" in said.stderr
+    assert "step 1/50" in said.err
     shown = mlab("show", experiment)
-    assert "Execute Script" in shown.stdout
-    assert "ending: submitted" in shown.stdout
+    assert "Execute Script" in shown.out
+    assert "ending: submitted" in shown.out
     step = mlab("show", f"{experiment}:starter", "--step", "1")
-    assert "validation mae=" in step.stdout
-    assert mlab("show", f"{experiment}:nobody").returncode == 2
+    assert "validation mae=" in step.out
+    assert mlab("show", f"{experiment}:nobody").code == 2
     diff = mlab("show", experiment, "--diff")
-    assert "the starter's code is as it was" in diff.stdout
+    assert "the starter's code is as it was" in diff.out
     again = mlab("score", experiment, "--json")
-    assert json.loads(again.stdout)["scorecards"][0]["score"] == card["score"]
+    assert json.loads(again.out)["scorecards"][0]["score"] == card["score"]
     page = mlab("report", experiment, "--out", "page.html")
-    assert page.returncode == 0, page.stderr
+    assert page.code == 0, page.err
     assert (tmp_path / "page.html").stat().st_size > 100_000
 
 

@@ -3,31 +3,20 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.paper.fixture import paper_cards, write_paper_experiment
-
-from mlagentbench.cli.main import main
+from tests.support.command_line import run
 
 OPUS, TURBO = "Claude v3 Opus", "GPT-4-turbo"
+compare = partial(run, "compare")
 
 
 @pytest.fixture(scope="module")
 def paper(tmp_path_factory):
     return write_paper_experiment(tmp_path_factory.mktemp("a") / "paper")
-
-
-@pytest.fixture
-def mlab(capsys) -> Callable[..., tuple[int, str, str]]:
-    def call(*words):
-        with pytest.raises(SystemExit) as ended:
-            main(["compare", *map(str, words)])
-        said = capsys.readouterr()
-        return ended.value.code, said.out, said.err
-
-    return call
 
 
 def write(folder: Path, cards) -> Path:
@@ -42,8 +31,8 @@ def of(column, **changed):
     return [card.model_copy(update=changed) for card in chosen]
 
 
-def test_eight_runs_do_not_separate_the_papers_best_two(mlab, paper):
-    code, out, err = mlab(f"{paper}:{OPUS}", f"{paper}:{TURBO}")
+def test_eight_runs_do_not_separate_the_papers_best_two(paper):
+    code, out, err = compare(f"{paper}:{OPUS}", f"{paper}:{TURBO}")
     assert (code, err) == (0, "")
     assert "8 runs do not separate them at 5 % over tasks" in out
     assert "success: A 37.5 % (31.6 to 43.8), B 26.0 %" in out
@@ -51,8 +40,8 @@ def test_eight_runs_do_not_separate_the_papers_best_two(mlab, paper):
     assert "With 8 runs on 13 tasks a difference under" in out
 
 
-def test_json_is_one_document_with_the_same_in_it(mlab, paper):
-    code, out, _ = mlab(f"{paper}:{OPUS}", f"{paper}:{TURBO}", "--json")
+def test_json_is_one_document_with_the_same_in_it(paper):
+    code, out, _ = compare(f"{paper}:{OPUS}", f"{paper}:{TURBO}", "--json")
     [pair] = json.loads(out)["pairs"]
     assert code == 0
     assert pair["success"]["difference"]["value"] == pytest.approx(0.1154, abs=1e-4)
@@ -61,73 +50,73 @@ def test_json_is_one_document_with_the_same_in_it(mlab, paper):
     assert len(pair["tasks"]) == 13
 
 
-def test_intervals_without_bounds_are_null_in_json(mlab, tmp_path):
+def test_intervals_without_bounds_are_null_in_json(tmp_path):
     one, two = ([of(model)[0]] for model in (OPUS, TURBO))
     sides = write(tmp_path / "one", one), write(tmp_path / "two", two)
-    code, out, _ = mlab(*sides, "--json")
+    code, out, _ = compare(*sides, "--json")
     [pair] = json.loads(out, parse_constant=pytest.fail)["pairs"]
     assert code == 0
     assert pair["improvement"]["difference"]["low"] is None
 
 
-def test_more_sides_are_compared_in_pairs_with_correction(mlab, paper):
-    code, out, _ = mlab(*(f"{paper}:{name}" for name in (OPUS, TURBO, "Mixtral")))
+def test_more_sides_are_compared_in_pairs_with_correction(paper):
+    code, out, _ = compare(*(f"{paper}:{name}" for name in (OPUS, TURBO, "Mixtral")))
     assert code == 0
     assert out.count("\nB: original / ") == 3
     assert "8 runs separate them at 5 % over tasks: original / Claude v3 Opus" in out
     assert "after Holm's correction for 3 comparisons" in out
 
 
-def test_an_unknown_name_lists_those_there_are(mlab, paper):
-    code, out, err = mlab(f"{paper}:GPT-5", f"{paper}:{TURBO}")
+def test_an_unknown_name_lists_those_there_are(paper):
+    code, out, err = compare(f"{paper}:GPT-5", f"{paper}:{TURBO}")
     assert (code, out) == (2, "")
     assert "has no agent or model 'GPT-5'; it has original / GPT-4, original" in err
     assert err.count("\n") == 1
 
 
-def test_a_side_that_holds_several_must_be_named(mlab, paper):
-    code, _, err = mlab(paper, f"{paper}:{TURBO}")
+def test_a_side_that_holds_several_must_be_named(paper):
+    code, _, err = compare(paper, f"{paper}:{TURBO}")
     assert code == 2
     assert "is several: original / GPT-4, " in err
     assert "name one of them" in err
 
 
-def test_an_agent_with_settings_is_another_agent(mlab, tmp_path):
+def test_an_agent_with_settings_is_another_agent(tmp_path):
     cards = [*of(OPUS, agent="research"), *of(OPUS, agent="research[style=classic]")]
     both = write(
         tmp_path / "both",
         [card.model_copy(update={"run": f"{n}"}) for n, card in enumerate(cards)],
     )
-    code, _, err = mlab(f"{both}:{OPUS}", both)
+    code, _, err = compare(f"{both}:{OPUS}", both)
     assert code == 2
     assert "research / Claude v3 Opus, research[style=classic] / Claude v3" in err
-    code, out, _ = mlab(f"{both}:research", f"{both}:research[style=classic]")
+    code, out, _ = compare(f"{both}:research", f"{both}:research[style=classic]")
     assert code == 0
     assert "B: research[style=classic] / Claude v3 Opus" in out
 
 
-def test_an_agent_with_its_model_can_be_named_too(mlab, paper):
-    code, out, _ = mlab(f"{paper}:original / {OPUS}", f"{paper}:{TURBO}")
+def test_an_agent_with_its_model_can_be_named_too(paper):
+    code, out, _ = compare(f"{paper}:original / {OPUS}", f"{paper}:{TURBO}")
     assert code == 0
     assert f"A: original / {OPUS}" in out
 
 
-def test_folders_and_models_may_have_colons_in_their_names(mlab, tmp_path):
+def test_folders_and_models_may_have_colons_in_their_names(tmp_path):
     folder = write(tmp_path / "a:b", of(OPUS, model="local/m:7b"))
-    code, out, _ = mlab(f"{folder}:local/m:7b", write(tmp_path / "c", of(TURBO)))
+    code, out, _ = compare(f"{folder}:local/m:7b", write(tmp_path / "c", of(TURBO)))
     assert code == 0
     assert "A: original / local/m:7b" in out
 
 
-def test_the_same_agent_in_two_experiments_is_told_apart(mlab, tmp_path):
+def test_the_same_agent_in_two_experiments_is_told_apart(tmp_path):
     sides = [write(tmp_path / name, of(OPUS)) for name in ("one", "two")]
-    _, out, _ = mlab(*sides)
+    _, out, _ = compare(*sides)
     assert (
         f"A: original / {OPUS} in {sides[0]}\nB: original / {OPUS} in {sides[1]}" in out
     )
 
 
-def test_wrong_words_get_one_sentence(mlab, paper, tmp_path):
+def test_wrong_words_get_one_sentence(paper, tmp_path):
     side = f"{paper}:{OPUS}"
     for words, hint in (
         ([side], "name two sides"),
@@ -135,16 +124,16 @@ def test_wrong_words_get_one_sentence(mlab, paper, tmp_path):
         ([side, tmp_path / "nowhere"], "there is no experiment"),
         ([side, tmp_path], "has no scorecards"),
     ):
-        code, out, err = mlab(*words)
+        code, out, err = compare(*words)
         assert (code, out) == (2, "")
         assert hint in err
 
 
-def test_a_damaged_line_is_told_and_the_rest_is_compared(mlab, tmp_path):
+def test_a_damaged_line_is_told_and_the_rest_is_compared(tmp_path):
     folder = write(tmp_path / "x", of(OPUS))
     with (folder / "scorecards.jsonl").open("a") as file:
         file.write('{"run": \n')
-    code, out, err = mlab(folder, write(tmp_path / "y", of(TURBO)))
+    code, out, err = compare(folder, write(tmp_path / "y", of(TURBO)))
     assert code == 0
     assert "scorecards.jsonl, line 105" in " ".join(err.split())
     assert "8 runs do not separate" in out

@@ -1,12 +1,6 @@
 """Prices on the command line."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
-
-MLAB = Path(sys.executable).parent / "mlab"
 
 
 @pytest.mark.parametrize(
@@ -20,12 +14,12 @@ MLAB = Path(sys.executable).parent / "mlab"
         ),
     ],
 )
-def test_a_price_that_is_missing_or_odd_is_one_helpful_sentence(tmp_path, words, hint):
+def test_a_price_that_is_missing_or_odd_is_one_helpful_sentence(
+    mlab, tmp_path, words, hint
+):
     (tmp_path / "odd.toml").write_text("[m]\ninput = 'much'\noutput = 1\n")
-    done = subprocess.run(
-        [MLAB, *words], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert hint in done.stderr
-    assert "Traceback" not in done.stderr
+    done = mlab(*words)
+    assert done.code == 2
+    assert hint in done.err
+    assert "Traceback" not in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["odd.toml"]

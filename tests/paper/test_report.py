@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,8 +14,8 @@ from tests.paper.fixture import (
     published,
     write_paper_experiment,
 )
+from tests.support.command_line import run
 
-MLAB = Path(sys.executable).with_name("mlab")
 RATES, GAINS = published("success_rate"), published("improvement")
 COLUMNS = list(RATES[AVERAGE])
 OF_VALID_RUNS = re.compile(r"valid ([+-][0-9.]+) %")
@@ -54,10 +52,10 @@ class Tables(HTMLParser):
             self.tables[-1][-1][-1] = " ".join(text.split())
 
 
-def mlab(*words: str) -> str:
-    done = subprocess.run([MLAB, *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def mlab(*words: object) -> str:
+    done = run(*words)
+    assert done.code == 0, done.err
+    return done.out
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +65,7 @@ def paper(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(paper) -> str:
-    mlab("report", str(paper))
+    mlab("report", paper)
     return (paper / "report.html").read_text()
 
 

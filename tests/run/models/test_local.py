@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -18,13 +17,6 @@ from mlagentbench.run.models.local import LocalModel
 
 SMALL = "local/smollm2-135m"
 GREEDY = GenerateConfig(max_tokens=16, temperature=0, seed=1)
-
-WITHOUT_EXTRA = """
-import sys
-sys.modules["xllamacpp"] = None
-from mlagentbench.cli.main import main
-main(sys.argv[1:])
-"""
 
 
 class Wish(BaseModel):
@@ -44,14 +36,6 @@ def talk(weights):
 def ask(prompt, **config):
     wanted = GREEDY.model_copy(update=config)
     return lambda model: model.generate(prompt, config=wanted)
-
-
-def mlab(cache, tmp_path, *words, code="from mlagentbench.cli.main import main;main()"):
-    return subprocess.run(
-        [sys.executable, "-c", code, *words],
-        capture_output=True, text=True, check=False, cwd=tmp_path,
-        env=os.environ | {"MLAB_CACHE": str(cache)},
-    )  # fmt: skip
 
 
 def test_it_answers_within_the_limit_and_reports_usage(talk, monkeypatch):
@@ -131,25 +115,24 @@ def test_one_question_at_a_time():
     assert model.api.max_connections() == 1
 
 
-def test_a_wrong_name_is_refused_at_once(cache, tmp_path):
+def test_a_wrong_name_is_refused_at_once(mlab, tmp_path):
     with pytest.raises(UsageError, match=r"did you mean smollm2-135m"):
         LocalModel("smollm2-136m")
-    said = mlab(cache, tmp_path, "run", "house-price", "--model", "local/smollm")
-    assert said.returncode == 2, said.stderr
-    assert "there is no local model 'smollm'; did you mean smollm2-135m" in said.stderr
+    said = mlab("run", "house-price", "--model", "local/smollm")
+    assert said.code == 2, said.err
+    assert "there is no local model 'smollm'; did you mean smollm2-135m" in said.err
     assert not (tmp_path / "runs").exists()
 
 
-def test_without_the_extra_one_sentence_says_how_to_get_it(cache, tmp_path):
-    words = ("run", "house-price", "--model", "local")
-    said = mlab(cache, tmp_path, *words, code=WITHOUT_EXTRA)
-    assert said.returncode == 2, said.stderr
-    assert said.stderr.strip().splitlines()[-1] == (
+def test_without_the_extra_one_sentence_says_how_to_get_it(mlab, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    said = mlab("run", "house-price", "--model", "local")
+    assert said.code == 2, said.err
+    assert said.err.strip().splitlines()[-1] == (
         "mlab: the local model needs xllamacpp: pip install 'mlagentbench[local]'"
     )
     assert not (tmp_path / "runs").exists()
-    doctor = mlab(cache, tmp_path, "doctor", code=WITHOUT_EXTRA)
-    assert "xllamacpp is not installed; pip install" in doctor.stdout
+    assert "xllamacpp is not installed; pip install" in mlab("doctor").out
 
 
 @pytest.mark.minutes

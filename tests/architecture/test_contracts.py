@@ -4,8 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(
     path
@@ -20,11 +18,6 @@ def test_imports_go_one_way():
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
-def test_no_file_is_too_long_to_read_at_one_sitting(path):
-    assert len(path.read_text().splitlines()) <= 250
 
 
 def test_every_folder_says_what_it_is_for():

@@ -37,8 +37,10 @@ def browser(tmp_path_factory) -> Iterator[BrowserContext]:
 class Opened:
     """A page in a tab, with everything it complained about or asked for."""
 
-    def __init__(self, tab: Page, address: str) -> None:
+    def __init__(self, tab: Page, view: ExperimentView, address: str) -> None:
         self.tab = tab
+        self.view = view
+        self.address = address
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.dialogs: list[str] = []
@@ -46,8 +48,14 @@ class Opened:
         tab.on("pageerror", lambda error: self.complaints.append(str(error)))
         tab.on("request", lambda request: self.requests.append(request.url))
         tab.on("dialog", self._refuse)
-        tab.goto(address)
-        self.address = address
+
+    def load(self, *, width: int) -> None:
+        """Load the page again, so that nothing is left of an earlier test."""
+        for noted in (self.complaints, self.requests, self.dialogs):
+            noted.clear()
+        self.tab.set_viewport_size({"width": width, "height": 900})
+        self.tab.emulate_media(color_scheme="null", media="null")
+        self.tab.goto(self.address)
 
     def _refuse(self, dialog) -> None:
         self.dialogs.append(dialog.message)
@@ -83,17 +91,19 @@ class Opened:
         choice.locator("summary").click()
 
 
-@pytest.fixture
-def opened(browser, tmp_path):
-    tabs = []
+@pytest.fixture(scope="module")
+def opened(browser, tmp_path_factory):
+    """Open a report; within a module, each is written and has its tab only once."""
+    pages: list[Opened] = []
 
     def open_page(view: ExperimentView, *, width: int = 1280) -> Opened:
-        path = write_report(view, tmp_path / "report.html")
-        tab = browser.new_page()
-        tabs.append(tab)
-        tab.set_viewport_size({"width": width, "height": 900})
-        return Opened(tab, path.as_uri())
+        page = next((page for page in pages if page.view is view), None)
+        if page is None:
+            path = tmp_path_factory.mktemp("page") / "report.html"
+            address = write_report(view, path).as_uri()
+            page = Opened(browser.new_page(), view, address)
+            pages.append(page)
+        page.load(width=width)
+        return page
 
-    yield open_page
-    for tab in tabs:
-        tab.close()
+    return open_page

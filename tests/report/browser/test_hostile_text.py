@@ -12,7 +12,7 @@ ATTACK = (
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def hostile(card, step) -> ExperimentView:
     bad = card(
         agent=ATTACK,

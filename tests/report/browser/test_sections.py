@@ -67,10 +67,14 @@ def test_names_in_charts_are_not_cut_off(opened, experiment):
     assert page.tab.evaluate(CUT_OFF) == []
 
 
+@pytest.fixture(scope="module")
+def paper() -> ExperimentView:
+    return ExperimentView(title="The paper", created="2024", cards=paper_cards())
+
+
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_papers_eight_agents_fit(opened, width):
-    view = ExperimentView(title="The paper", created="2024", cards=paper_cards())
-    page = opened(view, width=width)
+def test_the_papers_eight_agents_fit(opened, paper, width):
+    page = opened(paper, width=width)
     page.draw_all()
     assert page.tab.evaluate("document.documentElement.scrollWidth") <= width
     average = page.tab.locator("#success tr.average").inner_text()

@@ -20,13 +20,13 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 
 from mlagentbench.agents.context import Context
-from mlagentbench.core.progress import Silent
-from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.order import Nobody, Order
+from mlagentbench.core.cache import default_cache
+from mlagentbench.core.progress import NullObserver, Silent
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.plan import BudgetOverride, Plan
+from mlagentbench.run.job import Job
+from mlagentbench.run.make_jobs import Services, make_jobs
 from mlagentbench.run.pipeline import run
-from mlagentbench.run.places import default_cache
-from mlagentbench.run.plan import BudgetOverride, Plan
-from mlagentbench.run.preparing import Workshop, make_orders
 
 STEPS = 310
 WINDOWS = {"step 10": slice(1, 20), "step 300": slice(290, 309)}
@@ -46,8 +46,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         plan = _plan(Path(folder))
         run(plan)
-        workshop = Workshop(default_cache(), Silent(), Nobody())
-        (order,) = make_orders(plan, Experiment(Path(folder) / "bare"), workshop)
+        workshop = Services(default_cache(), Silent(), NullObserver())
+        (order,) = make_jobs(plan, Experiment(Path(folder) / "bare"), workshop)
         inspect_eval(
             bare(order), model=MODEL, log_dir=folder, display="none", log_realtime=False
         )
@@ -75,7 +75,7 @@ async def lister(context: Context) -> None:
 
 
 @task
-def bare(order: Order) -> Task:
+def bare(order: Job) -> Task:
     """Return the same as an Inspect task and nothing more."""
     spec = SandboxEnvironmentSpec("bwrap", order.sandbox_config(0))
     sample = Sample(input=order.problem, sandbox=spec)

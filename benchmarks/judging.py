@@ -16,17 +16,16 @@ import tempfile
 import time
 from pathlib import Path
 
-from mlagentbench.core.ending import Ending
+from mlagentbench.core.cache import default_cache
 from mlagentbench.core.scorecard import RunId
 from mlagentbench.core.task import Task
-from mlagentbench.core.trace import Called, End, ModelCall, Seconds, Spent, Step
-from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.judge import judge, shared_judges
+from mlagentbench.core.trace import Called, End, Ending, ModelCall, Seconds, Spent, Step
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.plan import Plan
+from mlagentbench.experiment.trace_file import TraceWriter
+from mlagentbench.grading.grader import judge, shared_judges
 from mlagentbench.run.pipeline import run
-from mlagentbench.run.places import default_cache
-from mlagentbench.run.plan import Plan
-from mlagentbench.run.tracefile import TraceWriter
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
 
 RUNS = 13 * 8 * 4

@@ -11,12 +11,11 @@ import sys
 import urllib.request
 from dataclasses import dataclass
 
+from mlagentbench.core.cache import default_cache
 from mlagentbench.core.progress import Silent
-from mlagentbench.run.models.serving import Server
-from mlagentbench.run.models.weights import ensure_weights
-from mlagentbench.run.models.weights_table import DEFAULT
-from mlagentbench.run.places import default_cache
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.run.models.local import Server
+from mlagentbench.run.models.weights import DEFAULT, ensure_weights
+from mlagentbench.tasks.load import load_task
 
 
 @dataclass(frozen=True)

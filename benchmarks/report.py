@@ -10,23 +10,23 @@ import resource
 import sys
 import time
 
-from mlagentbench.core.ending import Ending
-from mlagentbench.core.finding import FailureMode, Finding, ProcessCheck
 from mlagentbench.core.score import success_bar
 from mlagentbench.core.scorecard import (
     BudgetPoint,
+    FailureMode,
+    Finding,
     Harness,
+    ProcessCheck,
     RunSeconds,
     SandboxUsed,
     Scorecard,
     Starter,
 )
 from mlagentbench.core.task import Direction
-from mlagentbench.core.trace import Measurement, Seconds, Spent, Step, Trace
-from mlagentbench.evaluation.process.table import CHECKS
-from mlagentbench.report.diffs import CodeChanges, code_changes
+from mlagentbench.core.trace import Ending, Measurement, Seconds, Spent, Step, Trace
+from mlagentbench.evaluation.process.examine import CHECKS
+from mlagentbench.report.data import CodeChanges, ExperimentView, code_changes
 from mlagentbench.report.page import render
-from mlagentbench.report.view import ExperimentView
 
 SECONDS = 20.0
 MEGABYTES = 6.0

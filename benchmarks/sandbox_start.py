@@ -11,10 +11,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from mlagentbench.core.limits import Limits
+from mlagentbench.core.cache import default_cache
 from mlagentbench.environment.agent_env import ensure_agent_env
-from mlagentbench.environment.sandbox.box import Box, Furnishing, open_box
-from mlagentbench.run.places import default_cache
+from mlagentbench.environment.sandbox.sandbox import Sandbox, SandboxSpec, open_box
+from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
 ROUNDS = 40
 ALLOWED_MS = 40.0
@@ -26,7 +26,7 @@ async def main() -> int:
     cache = Path(sys.argv[1]) if len(sys.argv) > 1 else default_cache()
     agent_env = ensure_agent_env(cache, "base").path
     with tempfile.TemporaryDirectory() as rooms:
-        box = open_box(Path(rooms), Furnishing(agent_env=agent_env), Limits())
+        box = open_box(Path(rooms), SandboxSpec(agent_env=agent_env), Limits())
         try:
             pairs = [await _both(agent_env, box) for _ in range(ROUNDS)]
         finally:
@@ -40,7 +40,7 @@ async def main() -> int:
     return int(cost > ALLOWED_MS)
 
 
-async def _both(agent_env: Path, box: Box) -> tuple[float, float]:
+async def _both(agent_env: Path, box: Sandbox) -> tuple[float, float]:
     started = time.perf_counter()
     subprocess.run([str(agent_env / "bin" / "python"), *PROGRAM], check=True, env={})
     between = time.perf_counter()

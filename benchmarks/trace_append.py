@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from mlagentbench.core.trace import Seconds, Spent, Step
-from mlagentbench.run.tracefile import TraceWriter
+from mlagentbench.experiment.trace_file import TraceWriter
 
 LIMIT_MS = 1.0
 STEPS = 5_000

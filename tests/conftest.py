@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 from tests.support.command_line import run
 
-from mlagentbench.run.places import default_cache
+from mlagentbench.core.cache import default_cache
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("unhurried", deadline=None)

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.text import harmless
 from mlagentbench.core.trace import Step
 from mlagentbench.environment.prompts import fenced
-from mlagentbench.report.plain import harmless
-from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.tracefile import read_trace
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.trace_file import read_trace
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "example.md"

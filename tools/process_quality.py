@@ -12,10 +12,10 @@ from pathlib import Path
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Baseline, DataKind, Edition, Grading, Measured, Task
 from mlagentbench.core.trace import Trace
-from mlagentbench.evaluation.judgement import Verdict
-from mlagentbench.evaluation.process.story import Story
-from mlagentbench.evaluation.process.table import CHECKS
-from mlagentbench.run.tracefile import read_trace
+from mlagentbench.evaluation.evaluate import Verdict
+from mlagentbench.evaluation.process.examine import CHECKS
+from mlagentbench.evaluation.process.story import RunView
+from mlagentbench.experiment.trace_file import read_trace
 
 LABELLED = Path(__file__).parent.parent / "tests" / "data" / "labelled"
 PARTS = ("tuned", "aside", "model")
@@ -92,10 +92,10 @@ def trace_of(entry: Labelled) -> Trace:
     return read_trace(LABELLED / f"{entry.trace}.jsonl", entry.trace)
 
 
-def story_of(entry: Labelled) -> Story:
+def story_of(entry: Labelled) -> RunView:
     """Return a labelled trace as the checks read it."""
     verdict = Verdict(score=entry.score, submission_error=entry.submission_error)
-    return Story(task_of(entry.about), trace_of(entry), verdict)
+    return RunView(task_of(entry.about), trace_of(entry), verdict)
 
 
 def task_of(about: About) -> Task:
@@ -129,7 +129,7 @@ def quality(part: str) -> dict[str, Quality]:
     return total
 
 
-def _counted(story: Story, found: set[int], meant: set[int]) -> Quality:
+def _counted(story: RunView, found: set[int], meant: set[int]) -> Quality:
     steps = {step.step for step in story.steps}
     return Quality(
         hits=len(found & meant),

@@ -17,8 +17,8 @@ from PIL import Image
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 from tests.paper.fixture import paper_cards
 
+from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.page import write_report
-from mlagentbench.report.view import ExperimentView
 
 PICTURES = Path(__file__).parent.parent / "docs" / "report"
 LARGEST = 300_000

@@ -20,16 +20,20 @@ from simulated_truths import (
     scales,
 )
 
-from mlagentbench.evaluation.statistics.correction import holm
-from mlagentbench.evaluation.statistics.paired import (
+from mlagentbench.evaluation.statistics.intervals import (
+    new_tasks,
+    suite_mean,
+    suite_rate,
+    wilson,
+)
+from mlagentbench.evaluation.statistics.significance import (
     Contrast,
     contrast_means,
     contrast_rates,
     differences,
+    holm,
+    permutation_p,
 )
-from mlagentbench.evaluation.statistics.permutation import permutation_p
-from mlagentbench.evaluation.statistics.rates import wilson
-from mlagentbench.evaluation.statistics.suite import new_tasks, suite_mean, suite_rate
 
 Counted = dict[str, bool]
 """What one study says, by the name of the table's row."""

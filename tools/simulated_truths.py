@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from mlagentbench.evaluation.statistics.estimate import Estimate
+from mlagentbench.evaluation.statistics.intervals import Estimate
 
 Random = np.random.Generator
 Draw = Callable[[Random, int], np.ndarray]

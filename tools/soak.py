@@ -33,7 +33,7 @@ from tests.faults.killing import (  # noqa: E402
 from tests.faults.place import Place  # noqa: E402
 from tests.faults.plans import plan_for  # noqa: E402
 
-from mlagentbench.run.places import default_cache  # noqa: E402
+from mlagentbench.core.cache import default_cache  # noqa: E402
 
 T = TypeVar("T")
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from study_page import FORMS, KEPT, MINUTES, PAGE, RUNS, TASK, page  # beside this file
 
-from mlagentbench.cli.live import Screen
+from mlagentbench.cli.console import Screen
 from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.run.experiment import Experiment
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.plan import BudgetOverride, Plan
+from mlagentbench.experiment.scorecard_file import last_attempts
 from mlagentbench.run.pipeline import resume, run
-from mlagentbench.run.plan import BudgetOverride, Plan
-from mlagentbench.run.scorecards import last_attempts
 
 MODEL = "local"
 OUT = Path("runs/study")

@@ -9,8 +9,8 @@ from statistics import fmean, median
 
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.evaluation.statistics.compare import Comparison, Side, compare_all
-from mlagentbench.evaluation.statistics.paired import Contrast
-from mlagentbench.evaluation.statistics.rates import wilson
+from mlagentbench.evaluation.statistics.intervals import wilson
+from mlagentbench.evaluation.statistics.significance import Contrast
 
 TASK = "house-price"
 RUNS = 5

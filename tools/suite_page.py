@@ -14,9 +14,9 @@ from mlagentbench.core.record import Record
 from mlagentbench.core.score import success_bar
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.task import Budget, Task
-from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.scorecards import last_attempts
-from mlagentbench.tasks.catalogue import load_task, task_ids
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.scorecard_file import last_attempts
+from mlagentbench.tasks.load import load_task, task_ids
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "suite.md"

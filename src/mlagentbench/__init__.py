@@ -4,10 +4,9 @@ The names here are pure records. To run something, import `mlagentbench.run` on
 purpose: it loads the engine, which takes seconds.
 """
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.task import Budget, Direction, Task
-from mlagentbench.core.trace import Step, Trace
+from mlagentbench.core.trace import Ending, Step, Trace
 
 __all__ = [
     "Budget",

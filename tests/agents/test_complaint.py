@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.agents.complaint import complaint
+from mlagentbench.agents.conversation import complaint
 
 TRACEBACK = """The script failed with exit code 1.
 Errors:

@@ -5,10 +5,10 @@ import re
 import pandas as pd
 import pytest
 
-from mlagentbench.agents.ideas import ideas_for, read_ideas
+from mlagentbench.agents.settings import ideas_for, read_ideas
+from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import UsageError
-from mlagentbench.run.places import default_cache
-from mlagentbench.tasks.catalogue import load_task, task_ids
+from mlagentbench.tasks.load import load_task, task_ids
 from mlagentbench.tasks.prepare import prepare
 
 _COMMON = {

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlagentbench.agents.context import Remaining
-from mlagentbench.agents.pace import Pace
+from mlagentbench.agents.conversation import Pace
 
 
 @given(st.lists(st.floats(0.1, 100), min_size=1), st.floats(200, 3000))

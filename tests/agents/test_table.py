@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlagentbench.agents.table import AGENTS, find_agent, load_agent
+from mlagentbench.agents.catalogue import AGENTS, find_agent, load_agent
 from mlagentbench.core.errors import UsageError
 
 
@@ -17,8 +17,8 @@ def test_an_unknown_name_is_answered_with_the_nearest():
 
 
 def test_an_agent_from_outside_is_a_module_and_a_function():
-    assert load_agent(find_agent("mlagentbench.agents.starter:starter")).__name__
+    assert load_agent(find_agent("mlagentbench.agents.baselines:starter")).__name__
     with pytest.raises(UsageError, match="cannot import 'no_such_module'"):
         load_agent(find_agent("no_such_module:agent"))
     with pytest.raises(UsageError, match="has no function 'nobody'"):
-        load_agent(find_agent("mlagentbench.agents.starter:nobody"))
+        load_agent(find_agent("mlagentbench.agents.baselines:nobody"))

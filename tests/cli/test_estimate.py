@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from mlagentbench.cli.estimate import agreed, most_dollars
-from mlagentbench.run.plan import BudgetOverride, Judge, Plan
+from mlagentbench.cli.commands.run import confirm_plan, max_cost
+from mlagentbench.experiment.plan import BudgetOverride, Judge, Plan
 
 PAID = "openai/gpt-4o"
 TWO_DOLLARS = BudgetOverride(cost_usd=2.0)
@@ -17,25 +17,25 @@ def plan(**more):
 
 @pytest.mark.parametrize("model", ["none", "local", "local/smollm2-135m"])
 def test_a_model_that_runs_here_costs_nothing(model, capsys):
-    assert agreed(plan(model=model), without_asking=True)
+    assert confirm_plan(plan(model=model), without_asking=True)
     assert "no model to pay" in capsys.readouterr().err
 
 
 def test_a_limit_holds_for_each_run(capsys):
     three = plan(model=PAID, seeds=(0, 1, 2), budget=TWO_DOLLARS)
-    assert agreed(three, without_asking=True)
+    assert confirm_plan(three, without_asking=True)
     said = capsys.readouterr().err
     assert said.startswith("3 runs of research, 1 at a time: at most 3.0 h")
     assert "at most $6.00 for models" in said
 
 
 def test_a_paid_model_without_a_limit_is_told_as_such(capsys):
-    assert agreed(plan(model=PAID), without_asking=True)
+    assert confirm_plan(plan(model=PAID), without_asking=True)
     assert "without a limit (--max-cost" in " ".join(capsys.readouterr().err.split())
 
 
 def test_another_role_or_a_judge_may_cost_too():
     roles = plan(model="local", roles={"editor": PAID}, budget=TWO_DOLLARS)
-    assert most_dollars(roles) == 2.0
+    assert max_cost(roles) == 2.0
     judged = plan(model="none", judge=Judge(model=PAID, votes=3), budget=TWO_DOLLARS)
-    assert most_dollars(judged) == math.inf
+    assert max_cost(judged) == math.inf

@@ -6,7 +6,6 @@ import pytest
 from click.testing import CliRunner
 
 from mlagentbench.cli.commands.report import command
-from mlagentbench.cli.reporting import view_of
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.scorecard import (
     Harness,
@@ -17,11 +16,12 @@ from mlagentbench.core.scorecard import (
 )
 from mlagentbench.core.trace import Seconds, Spent, Step
 from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
-from mlagentbench.run.asked import Asked, TaskAsked
-from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.tracefile import TraceWriter
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.plan import ExperimentSpec, TaskSpec
+from mlagentbench.experiment.trace_file import TraceWriter
+from mlagentbench.report.collect import view_of
 from mlagentbench.tasks.digest import task_digest
+from mlagentbench.tasks.load import load_task
 
 SEEDS = (0, 1, 2)
 
@@ -51,9 +51,9 @@ def card(seed: int, **changes) -> Scorecard:
     return Scorecard(**(plain | changes))
 
 
-def asked(**changes) -> Asked:
+def asked(**changes) -> ExperimentSpec:
     task = load_task("house-price")
-    one = TaskAsked(
+    one = TaskSpec(
         id=task.id,
         version=task.version,
         edition="mini",
@@ -75,7 +75,7 @@ def asked(**changes) -> Asked:
         "python": "3.11",
         "started": "2026-11-15",
     }
-    return Asked(**(plain | changes))
+    return ExperimentSpec(**(plain | changes))
 
 
 def step(run: RunId, number: int, snapshot: str | None = None) -> Step:

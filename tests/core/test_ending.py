@@ -1,6 +1,6 @@
 """Endings."""
 
-from mlagentbench.core.ending import Ending
+from mlagentbench.core.trace import Ending
 
 
 def test_only_what_is_not_the_agents_doing_is_left_out_of_averages():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from thinking import HERE, ONE_OF_EACH, QUICK, plan_for, trace_of
 
-from mlagentbench.run.experiment import Experiment
+from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.run.pipeline import resume, run
 
 MLAB = Path(sys.executable).with_name("mlab")

@@ -10,12 +10,12 @@ import sys
 
 import pytest
 
-from mlagentbench.core.ending import Ending
+from mlagentbench.core.trace import Ending
+from mlagentbench.experiment.plan import Plan
+from mlagentbench.experiment.trace_file import read_trace
+from mlagentbench.grading.submission import judge_saved
 from mlagentbench.run.pipeline import run
-from mlagentbench.run.plan import Plan
-from mlagentbench.run.submission import judge_saved
-from mlagentbench.run.tracefile import read_trace
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
 from mlagentbench.tasks.suite.vectorization.metric import unpack_cases
 

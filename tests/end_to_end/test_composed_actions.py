@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.core.ending import Ending
-from mlagentbench.run.experiment import Experiment
+from mlagentbench.core.trace import Ending
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.plan import Plan
+from mlagentbench.experiment.trace_file import read_trace
 from mlagentbench.run.pipeline import resume, run
-from mlagentbench.run.plan import Plan
-from mlagentbench.run.tracefile import read_trace
 
 QUICK_TASK = Path(__file__).parents[1] / "faults" / "quick"
 

@@ -6,9 +6,9 @@ import pytest
 from thinking import QUICK, plan_for, trace_of
 from voices.modern import GUIDED
 
-from mlagentbench.agents.ideas import read_ideas
+from mlagentbench.agents.settings import read_ideas
 from mlagentbench.run.pipeline import run
-from mlagentbench.run.prompting import prompts_of
+from mlagentbench.run.replay import prompts_of
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import pytest
 from thinking import QUICK, trace_of
 from voices import hostile
 
-from mlagentbench.core.ending import Ending
+from mlagentbench.core.trace import Ending
+from mlagentbench.experiment.plan import BudgetOverride, Plan
 from mlagentbench.run.pipeline import run
-from mlagentbench.run.plan import BudgetOverride, Plan
 
 REPLIES = 200
 

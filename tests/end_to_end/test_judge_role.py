@@ -9,16 +9,16 @@ import pytest
 from voices import judges
 
 from mlagentbench.cli.main import main
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.progress import Silent
-from mlagentbench.evaluation.opinions import CRITERIA
-from mlagentbench.evaluation.pricing import Price
-from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.opinions.ballots import BallotBox, missing_opinions
-from mlagentbench.run.opinions.hearing import hear_judge
+from mlagentbench.core.trace import Ending
+from mlagentbench.evaluation.cost import Price
+from mlagentbench.evaluation.llm_judge import CRITERIA
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.plan import Judge, Plan
+from mlagentbench.experiment.votes_file import VotesFile, missing_opinions
+from mlagentbench.run.llm_judge.judge import ask_judge
 from mlagentbench.run.pipeline import run
-from mlagentbench.run.plan import Judge, Plan
-from mlagentbench.run.rescoring import rescore
+from mlagentbench.run.rescore import rescore
 
 QUICK_TASK = Path(__file__).parents[1] / "faults" / "quick"
 TOKENS = 120
@@ -57,7 +57,7 @@ def cards(experiment):
 
 
 def hear(experiment, voice, votes=3, **how):
-    hear_judge(experiment, judge(voice, votes), Silent(), **how)
+    ask_judge(experiment, judge(voice, votes), Silent(), **how)
     return [card.opinion for card in cards(experiment)]
 
 
@@ -130,7 +130,7 @@ def test_a_provider_that_fails_leaves_the_card_as_it_is_and_a_reason(experiment)
 
 
 def test_a_model_that_does_not_exist_is_a_reason_too(experiment):
-    hear_judge(experiment, Judge(model="nonsense/model"), Silent())
+    ask_judge(experiment, Judge(model="nonsense/model"), Silent())
     assert [card.opinion for card in cards(experiment)] == [None, None]
     (warning,) = missing_opinions(experiment)
     assert "the judge nonsense/model gave no opinion on 2 runs" in warning
@@ -139,7 +139,7 @@ def test_a_model_that_does_not_exist_is_a_reason_too(experiment):
 def test_a_vote_that_came_before_the_failure_is_not_paid_for_twice(experiment):
     opinions = hear(experiment, "failing_later")
     assert opinions == [None, None]
-    kept = [entry for entry in BallotBox(experiment).entries if entry.kind == "vote"]
+    kept = [entry for entry in VotesFile(experiment).entries if entry.kind == "vote"]
     assert len(kept) == 1
 
 

@@ -3,7 +3,7 @@
 from thinking import QUICK, plan_for, trace_of
 from voices.case import Case
 
-from mlagentbench.core.ending import Ending
+from mlagentbench.core.trace import Ending
 from mlagentbench.run.pipeline import run
 
 

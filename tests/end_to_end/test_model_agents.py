@@ -4,7 +4,7 @@ import pytest
 from thinking import plan_for
 from voices.cases import CASES
 
-from mlagentbench.core.ending import Ending
+from mlagentbench.core.trace import Ending
 from mlagentbench.run.pipeline import run
 
 

@@ -5,13 +5,13 @@ import json
 import pytest
 from hands import BAD_SUBMISSIONS
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.progress import Silent
+from mlagentbench.core.trace import Ending
+from mlagentbench.experiment.plan import BudgetOverride, Plan
+from mlagentbench.experiment.trace_file import read_trace
 from mlagentbench.run.pipeline import run
-from mlagentbench.run.plan import BudgetOverride, Plan
-from mlagentbench.run.rescoring import rescore
-from mlagentbench.run.tracefile import read_trace
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.run.rescore import rescore
+from mlagentbench.tasks.load import load_task
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from loopback import provider
 from thinking import QUICK, plan_for, trace_of
 from voices.cases import CASES
 
-from mlagentbench.core.ending import Ending
+from mlagentbench.core.trace import Ending
+from mlagentbench.experiment.plan import RetryLimits
 from mlagentbench.run.pipeline import resume, run
-from mlagentbench.run.plan import Patience
 
 FAULTS = ("rate_limit", "failure", "malformed", "hang", "break_off")
 
@@ -46,7 +46,7 @@ def test_what_a_provider_does_wrong_is_borne(streaming, tmp_path, cache, monkeyp
             QUICK,
             model=server.model,
             model_args={"stream": streaming},
-            patience=Patience(max_retries=8, attempt_timeout=4),
+            patience=RetryLimits(max_retries=8, attempt_timeout=4),
         )
         (card,) = run(plan, cache=cache).scorecards()[0]
         assert not server.faults
@@ -65,7 +65,7 @@ def test_a_provider_that_fails_for_good_is_not_the_agents_failure(
             tmp_path,
             QUICK,
             model=server.model,
-            patience=Patience(max_retries=0),
+            patience=RetryLimits(max_retries=0),
         )
         experiment = run(plan, cache=cache)
         (card,) = experiment.scorecards()[0]
@@ -87,7 +87,7 @@ def test_a_key_is_written_nowhere(tmp_path, cache, monkeypatch):
             tmp_path,
             QUICK,
             model=server.model,
-            patience=Patience(max_retries=0),
+            patience=RetryLimits(max_retries=0),
         )
         experiment = run(plan, cache=cache)
         resume(experiment, cache=cache)

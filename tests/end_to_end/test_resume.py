@@ -11,19 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.progress import Silent
+from mlagentbench.core.trace import Ending
 from mlagentbench.environment.snapshots.store import SnapshotStore
-from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.forking import fork
+from mlagentbench.experiment.experiment import Experiment, step_scores_by_run
+from mlagentbench.experiment.history import fork, prune
+from mlagentbench.experiment.plan import BudgetOverride, Plan
+from mlagentbench.experiment.trace_file import read_trace
 from mlagentbench.run.pipeline import resume, run
-from mlagentbench.run.plan import BudgetOverride, Plan
-from mlagentbench.run.prompting import prompts_of
-from mlagentbench.run.pruning import prune
-from mlagentbench.run.rescoring import rescore
-from mlagentbench.run.step_scores import step_scores_by_run
-from mlagentbench.run.tracefile import read_trace
+from mlagentbench.run.replay import prompts_of
+from mlagentbench.run.rescore import rescore
 
 MLAB = Path(sys.executable).with_name("mlab")
 HERE = str(Path(__file__).parent)

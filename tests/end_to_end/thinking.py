@@ -5,8 +5,8 @@ from pathlib import Path
 from voices.case import Case
 from voices.cases import CASES
 
-from mlagentbench.run.plan import Plan
-from mlagentbench.run.tracefile import read_trace
+from mlagentbench.experiment.plan import Plan
+from mlagentbench.experiment.trace_file import read_trace
 
 HERE = Path(__file__).parent
 QUICK = HERE.parent / "faults" / "quick"

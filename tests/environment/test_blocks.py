@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.environment.blocks import BLOCK_CHARACTERS, split
+from mlagentbench.core.text import BLOCK_CHARACTERS, split
 
 TEXTS = st.lists(st.text(alphabet="ab\n\r\u2028", max_size=30)).map("".join)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.environment.code_blocks import NoCodeError, python_block
+from mlagentbench.environment.prompts import NoCodeError, python_block
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.environment.differences import difference
+from mlagentbench.core.text import difference
 
 TEXTS = st.lists(st.sampled_from("abc"), max_size=40).map("\n".join)
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.environment.shorten import shortened
+from mlagentbench.core.text import shortened
 
 
 @given(st.text(), st.integers(2, 50))

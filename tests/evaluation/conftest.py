@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.scorecard import Harness, SandboxUsed, Scorecard, Starter
 from mlagentbench.core.task import Baseline, DataKind, Edition, Measured, Task
-from mlagentbench.core.trace import End, ModelCall, Seconds, Spent, Step, Trace
+from mlagentbench.core.trace import End, Ending, ModelCall, Seconds, Spent, Step, Trace
 
 
 def _baseline(mean: float, sd: float = 1.0) -> Baseline:

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.scorecard import BestStep
 from mlagentbench.core.task import Direction
-from mlagentbench.evaluation.budgets import (
+from mlagentbench.core.trace import Ending
+from mlagentbench.evaluation.by_budget import (
     StepVerdict,
     best_step,
     by_budget,
     first_success,
 )
-from mlagentbench.evaluation.pricing import Price
+from mlagentbench.evaluation.cost import Price
 
 
 def verdicts(**scores):

@@ -4,8 +4,7 @@ import pytest
 
 from mlagentbench.core.scorecard import RunSeconds
 from mlagentbench.core.trace import Trace
-from mlagentbench.evaluation.efficiency import run_cost, run_seconds, tokens
-from mlagentbench.evaluation.pricing import Price
+from mlagentbench.evaluation.cost import Price, run_cost, run_seconds, tokens
 
 PRICES = {"model": Price(input=2.0, output=10.0)}
 

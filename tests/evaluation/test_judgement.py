@@ -4,16 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.scorecard import Harness, RunId, SandboxUsed
 from mlagentbench.core.task import Baseline, DataKind, Edition, Measured, Task
-from mlagentbench.core.trace import End, ModelCall, Seconds, Spent, Step, Trace
-from mlagentbench.evaluation.budgets import StepVerdict
-from mlagentbench.evaluation.judgement import Circumstances, Verdict, evaluate
-from mlagentbench.evaluation.pricing import Price
+from mlagentbench.core.trace import End, Ending, ModelCall, Seconds, Spent, Step, Trace
+from mlagentbench.evaluation.by_budget import StepVerdict
+from mlagentbench.evaluation.cost import Price
+from mlagentbench.evaluation.evaluate import EvaluationContext, Verdict, evaluate
 
 RUN = RunId(task="toy", agent="tuner", model="none", seed=7)
-UNDER = Circumstances(
+UNDER = EvaluationContext(
     sandbox=SandboxUsed(provider="bwrap", limits="rlimits"),
     harness=Harness(version="0", inspect_ai="0"),
     created="2026-11-15T00:00:00+00:00",

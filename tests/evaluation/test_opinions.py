@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from mlagentbench.core.finding import Mark, ProcessCheck
-from mlagentbench.evaluation.opinions import (
+from mlagentbench.core.scorecard import Mark, ProcessCheck
+from mlagentbench.evaluation.llm_judge import (
     CRITERIA,
     SPEAKING,
     Vote,
@@ -15,7 +15,7 @@ from mlagentbench.evaluation.opinions import (
     beside_rules,
     opinion_of,
 )
-from mlagentbench.evaluation.process.table import CHECKS
+from mlagentbench.evaluation.process.examine import CHECKS
 
 marks = st.lists(st.integers(1, 5), min_size=len(CRITERIA), max_size=len(CRITERIA))
 

@@ -5,13 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from mlagentbench.evaluation.pricing import (
-    Price,
-    call_cost,
-    cost_of,
-    price_of,
-    priced,
-)
+from mlagentbench.evaluation.cost import Price, call_cost, cost_of, price_of, priced
 
 DEAR = Price(input=2.0, output=10.0, cached_read=0.5, cached_write=4.0)
 PLAIN = Price(input=2.0, output=10.0)

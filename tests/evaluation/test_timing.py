@@ -3,7 +3,10 @@ import statistics
 
 import pytest
 
-from mlagentbench.evaluation.timing import CONFIDENCE, median_interval
+from mlagentbench.evaluation.statistics.intervals import (
+    TIMING_CONFIDENCE,
+    median_interval,
+)
 
 
 def test_five_values_give_the_least_and_the_greatest():
@@ -27,7 +30,7 @@ def test_the_interval_holds_the_median_as_often_as_it_says(n):
     for _ in range(4000):
         low, high = median_interval([draw.expovariate(1) for _ in range(n)])
         held += low <= 0.6931 <= high
-    assert held / 4000 > CONFIDENCE - 0.015
+    assert held / 4000 > TIMING_CONFIDENCE - 0.015
 
 
 def test_the_interval_holds_the_sample_median():

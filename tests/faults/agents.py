@@ -1,7 +1,7 @@
 """An agent of the tests' own whose every step depends on the ones before."""
 
 from mlagentbench.agents.context import Context
-from mlagentbench.environment.snapshots.manifest import LARGE
+from mlagentbench.environment.snapshots.objects import LARGE
 
 _WORK = f"""
 import csv, os, pathlib

@@ -13,7 +13,7 @@ from tests.faults.killing import differences
 from tests.faults.story import Story, steps_of
 
 from mlagentbench.core.errors import BenchError
-from mlagentbench.run.experiment import Experiment
+from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.run.pipeline import resume
 
 _CLONE_NEWNS = 0x20000

@@ -17,15 +17,15 @@ from tests.faults.inject import Change, Fault, Injection, Moment, die
 from tests.faults.place import Place
 
 from mlagentbench.core.errors import BenchError
-from mlagentbench.run.experiment import Experiment
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.plan import Plan
 from mlagentbench.run.pipeline import resume, run
-from mlagentbench.run.plan import Plan
 
 _IMPORTED_ONCE = [
     "tests.faults.harness",
     "thinker",
     "mlagentbench.run.registry",
-    "mlagentbench.agents.tuner.agent",
+    "mlagentbench.agents.tuner",
     # What Inspect imports only when it is first used.
     "inspect_ai.hooks._startup",
     "inspect_ai.agent._acp.server",

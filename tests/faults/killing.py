@@ -22,7 +22,7 @@ from tests.faults.place import Place, unfinished_files
 from tests.faults.plans import plan_for
 from tests.faults.story import Story, story
 
-from mlagentbench.run.experiment import Experiment
+from mlagentbench.experiment.experiment import Experiment
 
 T = TypeVar("T")
 

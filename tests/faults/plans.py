@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mlagentbench.run.plan import BudgetOverride, Plan
+from mlagentbench.experiment.plan import BudgetOverride, Plan
 
 QUICK_TASK = Path(__file__).parent / "quick"
 

@@ -15,8 +15,8 @@ from tests.faults.place import Place
 from tests.faults.plans import plan_for
 from tests.faults.story import story
 
-from mlagentbench.environment.sandbox.tree import process_tree
-from mlagentbench.run.experiment import Experiment
+from mlagentbench.environment.sandbox.watchdog import process_tree
+from mlagentbench.experiment.experiment import Experiment
 
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 _WARM = 0.2

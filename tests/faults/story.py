@@ -3,9 +3,9 @@
 from typing import Any, NamedTuple
 
 from mlagentbench.core.scorecard import RunId
-from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.scorecards import last_attempts
-from mlagentbench.run.tracefile import read_trace
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.scorecard_file import last_attempts
+from mlagentbench.experiment.trace_file import read_trace
 
 
 class Story(NamedTuple):

@@ -9,7 +9,7 @@ from tests.faults.killing import said, undisturbed
 from tests.faults.plans import plan_for
 from tests.faults.story import story
 
-from mlagentbench.run import closing, conductor
+from mlagentbench.run import episode, run_context
 
 JUMPS = (0, 86_400, -86_400, 3_600, -7_200)
 
@@ -24,7 +24,7 @@ def run_with_jumping_clock(job):
             return datetime.now(tz) + timedelta(seconds=next(offset))
 
     time.time = lambda: real() + next(offset)
-    conductor.datetime = closing.datetime = Jumping
+    run_context.datetime = episode.datetime = Jumping
     carry_out(job)
 
 

@@ -10,9 +10,9 @@ from tests.faults.plans import plan_for
 from tests.faults.story import story
 
 from mlagentbench.cli.main import main
-from mlagentbench.core.ending import Ending
+from mlagentbench.core.trace import Ending
 from mlagentbench.environment.snapshots.store import SnapshotStore
-from mlagentbench.run.tracefile import read_trace
+from mlagentbench.experiment.trace_file import read_trace
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import pytest
 from tests.faults.killing import killed_after, killed_at, undisturbed
 from tests.faults.plans import QUICK_TASK
 
-from mlagentbench.run.code_validation import judged_before
-from mlagentbench.run.tracefile import read_trace
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.experiment.trace_file import read_trace
+from mlagentbench.run.validation import judged_before
+from mlagentbench.tasks.load import load_task
 
 SHARES = 6
 """So that several workers can each take some of the writes."""

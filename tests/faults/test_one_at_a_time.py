@@ -7,7 +7,7 @@ from tests.faults.harness import Job, finish, start
 from tests.faults.killing import said
 from tests.faults.plans import plan_for
 
-from mlagentbench.core.ending import Ending
+from mlagentbench.core.trace import Ending
 
 
 def test_the_hold_on_an_experiment_dies_with_its_owner(place):

@@ -9,9 +9,9 @@ import pytest
 from tests.faults.harness import Job, start
 from tests.faults.plans import plan_for
 
-from mlagentbench.core.ending import Ending
-from mlagentbench.environment.sandbox.tree import process_tree
-from mlagentbench.run.tracefile import read_trace
+from mlagentbench.core.trace import Ending
+from mlagentbench.environment.sandbox.watchdog import process_tree
+from mlagentbench.experiment.trace_file import read_trace
 
 SCRIPT = [b"python", b"/workspace/sleep.py"]
 

@@ -6,10 +6,10 @@ import tempfile
 
 import pytest
 
-from mlagentbench.run.scratch import scratch_folder, sweep_scratch
+from mlagentbench.core.disk import scratch_folder, sweep_scratch
 
 HOLDER = """
-from mlagentbench.run.scratch import scratch_folder
+from mlagentbench.core.disk import scratch_folder
 with scratch_folder() as folder:
     (folder / "answers.csv").write_text("x")
     print("ready", flush=True)

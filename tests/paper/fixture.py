@@ -4,9 +4,10 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlagentbench.core.ending import Ending
+from mlagentbench.core.score import SUCCESS_THRESHOLD
 from mlagentbench.core.scorecard import Harness, SandboxUsed, Scorecard, Starter
-from mlagentbench.core.task import SUCCESS_BAR, Direction
+from mlagentbench.core.task import Direction
+from mlagentbench.core.trace import Ending
 
 HERE = Path(__file__).parent
 BASELINE = "Baseline"
@@ -105,7 +106,7 @@ def _gains(
 ) -> list[float]:
     """Choose what the valid runs of a cell gained."""
     mean = SMALL_LOSS if printed == "-0.0" else float(printed) / 100
-    if successes and mean > SUCCESS_BAR:
+    if successes and mean > SUCCESS_THRESHOLD:
         return [mean] * successes
     if not successes and printed == "0.0":
         return [mean] * valid_at_zero
@@ -131,7 +132,7 @@ def _card(task: str, column: str, seed: int, gain: float | None) -> Scorecard:
         submission_error="no valid submission" if gain is None else None,
         starter=Starter(mean=1.0, sd=0.0, n=1),
         improvement=gain,
-        success=gain is not None and gain > SUCCESS_BAR,
+        success=gain is not None and gain > SUCCESS_THRESHOLD,
         sandbox=SandboxUsed(provider="original", limits="not known", unsafe=True),
         harness=Harness(version="original", inspect_ai="none"),
         created="2024-07-21T00:00:00+00:00",

@@ -16,9 +16,8 @@ from tests.paper.fixture import (
     write_paper_experiment,
 )
 
-from mlagentbench.core.score import improvement
+from mlagentbench.core.score import SUCCESS_THRESHOLD, improvement
 from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.task import SUCCESS_BAR
 
 RATES, GAINS = published("success_rate"), published("improvement")
 TASKS = [task for task in RATES if task != AVERAGE]
@@ -86,7 +85,7 @@ def test_the_baseline_averages_10_4_over_the_tasks_it_ran_and_6_4_over_all(runs)
 
 def test_every_success_gained_more_than_the_bar_and_no_other_run_did(runs):
     for card in (card for cards in runs.values() for card in cards):
-        assert card.success == ((card.improvement or 0.0) > SUCCESS_BAR)
+        assert card.success == ((card.improvement or 0.0) > SUCCESS_THRESHOLD)
 
 
 def test_scores_improve_on_the_starter_by_what_the_card_says(runs):

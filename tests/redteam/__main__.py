@@ -10,7 +10,7 @@ from tests.redteam.stage import Stage, open_stage
 from tests.redteam.suite import tried
 from tests.redteam.table import attacks_here
 
-from mlagentbench.run.places import default_cache
+from mlagentbench.core.cache import default_cache
 
 
 def main() -> int:

@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import mlagentbench
-from mlagentbench.run.order import Order
-from mlagentbench.tasks.canary import CANARY
+from mlagentbench.run.job import Job
+from mlagentbench.tasks.load import CANARY
 
 _KEY_NAME = "ANTHROPIC_API_KEY"
 _REMOVE_SEGMENT = 0
@@ -22,7 +22,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @contextmanager
-def baits(order: Order, scratch: Path) -> Iterator[dict[str, object]]:
+def baits(order: Job, scratch: Path) -> Iterator[dict[str, object]]:
     """Lay out everything worth stealing; yield an insider's hints."""
     key = secrets.token_hex(16)
     with ExitStack() as stack:
@@ -50,13 +50,13 @@ def hints_text(hints: dict[str, object], **changed: object) -> str:
     return json.dumps(hints | changed)
 
 
-def label_rows(order: Order) -> bytes:
+def label_rows(order: Job) -> bytes:
     """Return some rows of the held-out labels, as they stand in their file."""
     truth = (order.prepared.private / order.task.truth).read_bytes()
     return b"\n".join(truth.splitlines()[1:4])
 
 
-def _places(order: Order) -> dict[str, object]:
+def _places(order: Job) -> dict[str, object]:
     package = Path(mlagentbench.__file__).parent
     projects = [top for top in package.parents if (top / "pyproject.toml").exists()]
     beside = [projects[0] / name for name in (".git", "tests")] if projects else []
@@ -71,7 +71,7 @@ def _places(order: Order) -> dict[str, object]:
     }
 
 
-def _needles(order: Order, key: str) -> dict[str, object]:
+def _needles(order: Job, key: str) -> dict[str, object]:
     own = {name: order.task.folder / f"{name}.py" for name in ("grade", "prepare")}
     own["reference"] = order.task.folder / "reference" / order.task.script
     texts = {name: path.read_bytes()[-200:] for name, path in own.items()}
@@ -146,7 +146,7 @@ def _shared_file(key: str) -> Iterator[str]:
 
 
 @contextmanager
-def _left_open(order: Order) -> Iterator[int]:
+def _left_open(order: Job) -> Iterator[int]:
     """Open the labels as careless code does: every child inherits the descriptor."""
     path = order.prepared.private / order.task.truth
     descriptor = os.open(path, os.O_RDONLY)

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mlagentbench.environment.sandbox.command import tool
+from mlagentbench.environment.sandbox.bwrap import tool
 
 UID = 60991
 

@@ -11,7 +11,7 @@ from tests.redteam.leftovers import processes_in
 from tests.redteam.scene import Scene
 
 from mlagentbench.core.errors import SubmissionError
-from mlagentbench.environment.collect import collect
+from mlagentbench.environment.workspace import collect
 
 Play = Callable[[Scene], Awaitable[Seen]]
 

@@ -11,13 +11,13 @@ from tests.redteam.baits import hints_text
 from tests.redteam.stage import Stage
 
 from mlagentbench.core.errors import ActionError
-from mlagentbench.core.limits import Limits
+from mlagentbench.core.text import shortened
+from mlagentbench.environment.action import ActionContext, Completion
 from mlagentbench.environment.actions import ACTIONS
-from mlagentbench.environment.room import Room, Told
 from mlagentbench.environment.sandbox import watchdog
-from mlagentbench.environment.sandbox.provider import BwrapConfig, BwrapSandbox
-from mlagentbench.environment.shorten import shortened
-from mlagentbench.run.submission import refusal
+from mlagentbench.environment.sandbox.inspect_provider import BwrapConfig, BwrapSandbox
+from mlagentbench.environment.sandbox.sandbox_spec import Limits
+from mlagentbench.run.validation import refusal
 
 HELPER = "evidence.py"
 
@@ -28,7 +28,7 @@ class Scene:
 
     stage: Stage
     attack: Attack
-    room: Room
+    room: ActionContext
     sandbox: BwrapSandbox
 
     @property
@@ -82,13 +82,13 @@ async def perform(stage: Stage, attack: Attack, *, loosened: bool = False) -> Se
     return seen
 
 
-def _room(stage: Stage, attack: Attack, sandbox: BwrapSandbox) -> Room:
+def _room(stage: Stage, attack: Attack, sandbox: BwrapSandbox) -> ActionContext:
     order = stage.order
 
     async def check_submission() -> str | None:
         return await refusal(order.task, order.prepared, sandbox)
 
-    return Room(
+    return ActionContext(
         task=order.task,
         sandbox=sandbox,
         check_submission=check_submission,
@@ -100,7 +100,9 @@ def _room(stage: Stage, attack: Attack, sandbox: BwrapSandbox) -> Room:
     )
 
 
-async def _nobody_answers(prompt: str, *, role: str, config: GenerateConfig) -> Told:
+async def _nobody_answers(
+    prompt: str, *, role: str, config: GenerateConfig
+) -> Completion:
     raise ActionError(f"there is no {role} model here for {prompt} ({config})")
 
 

@@ -12,22 +12,22 @@ from pathlib import Path
 from tests.redteam.baits import baits
 from tests.redteam.leftovers import Leftovers, leftovers, tidy
 
-from mlagentbench.core.progress import Silent
-from mlagentbench.environment.sandbox.box import Box, open_box
-from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.order import Nobody, Order
-from mlagentbench.run.plan import Plan
-from mlagentbench.run.preparing import Workshop, make_orders
+from mlagentbench.core.progress import NullObserver, Silent
+from mlagentbench.environment.sandbox.sandbox import Sandbox, open_box
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.plan import Plan
+from mlagentbench.run.job import Job
+from mlagentbench.run.make_jobs import Services, make_jobs
 
 
 @dataclass(frozen=True)
 class Stage:
     """Everything the attacks share."""
 
-    order: Order
+    order: Job
     scratch: Path
     hints: dict[str, object]
-    neighbour: Box
+    neighbour: Sandbox
     """Another run's sandbox, open at the same time."""
     rooms_seen: set[str] = field(default_factory=set)
 
@@ -81,18 +81,18 @@ def bare_workspace(stage: Stage, name: str) -> Path:
     return folder
 
 
-def _neighbour(order: Order) -> Box:
+def _neighbour(order: Job) -> Sandbox:
     config = order.sandbox_config(seed=2)
     box = open_box(config.rooms, config.furnishing, config.limits)
     box.write("secret.txt", b"another run's idea")
     return box
 
 
-def _order(cache: Path, scratch: Path, agent_env: Path | None) -> Order:
+def _order(cache: Path, scratch: Path, agent_env: Path | None) -> Job:
     plan = Plan(tasks=("house-price",), agent="starter", out=scratch)
     experiment = Experiment(scratch / "experiment")
-    workshop = Workshop(cache, Silent(), Nobody())
-    (order,) = make_orders(plan, experiment, workshop)
+    workshop = Services(cache, Silent(), NullObserver())
+    (order,) = make_jobs(plan, experiment, workshop)
     return replace(
         order, rooms=scratch / "rooms", agent_env=agent_env or order.agent_env
     )

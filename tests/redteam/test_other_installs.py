@@ -13,7 +13,7 @@ from tests.redteam.ordinary import UID, as_ordinary_user
 from tests.redteam.table import ATTACKS
 
 from mlagentbench.environment.agent_env import find_agent_env
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import find_prepared
 
 PROJECT = Path(__file__).parents[2]

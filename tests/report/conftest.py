@@ -6,19 +6,21 @@ from typing import Any
 
 import pytest
 
-from mlagentbench.core.ending import Ending
-from mlagentbench.core.finding import FailureMode, Finding, ProcessCheck
+from mlagentbench.core.score import SUCCESS_THRESHOLD
 from mlagentbench.core.scorecard import (
     BudgetPoint,
+    FailureMode,
+    Finding,
     Harness,
+    ProcessCheck,
     RunSeconds,
     SandboxUsed,
     Scorecard,
     Starter,
 )
-from mlagentbench.core.task import SUCCESS_BAR, DataKind, Direction
-from mlagentbench.core.trace import Measurement, Seconds, Spent, Step, Trace
-from mlagentbench.report.view import ExperimentView, TaskFacts
+from mlagentbench.core.task import DataKind, Direction
+from mlagentbench.core.trace import Ending, Measurement, Seconds, Spent, Step, Trace
+from mlagentbench.report.data import ExperimentView, TaskFacts
 
 TASKS = (
     TaskFacts(
@@ -122,7 +124,7 @@ def judged(facts: TaskFacts, gain: float, **changes: Any) -> Scorecard:
     task, rest = facts.name.split("@")
     version, edition = rest.split("/")
     mean = facts.starter.mean
-    if gain > SUCCESS_BAR:
+    if gain > SUCCESS_THRESHOLD:
         changes["failure"] = None
     return make_card(
         task=task,
@@ -133,8 +135,8 @@ def judged(facts: TaskFacts, gain: float, **changes: Any) -> Scorecard:
         starter=facts.starter,
         score=mean + facts.direction.sign * gain * abs(mean),
         improvement=gain,
-        success=gain > SUCCESS_BAR,
-        significant=gain > 1.2 * SUCCESS_BAR,
+        success=gain > SUCCESS_THRESHOLD,
+        significant=gain > 1.2 * SUCCESS_THRESHOLD,
         **changes,
     )
 

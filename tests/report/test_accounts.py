@@ -1,9 +1,8 @@
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.scorecard import RunId
-from mlagentbench.core.trace import Trace
-from mlagentbench.report.accounts import accounts
-from mlagentbench.report.rows import run_rows, unjudged_rows
-from mlagentbench.report.view import ExperimentView, LeftOut
+from mlagentbench.core.trace import Ending, Trace
+from mlagentbench.report.caveats import accounts
+from mlagentbench.report.data import ExperimentView, LeftOut
+from mlagentbench.report.run_rows import run_rows, unjudged_rows
 
 
 def account(*cards, **more):

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.report.budgeting import (
+from mlagentbench.report.number_format import (
     allowance,
     fitted,
     fitted_end,

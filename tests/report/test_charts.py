@@ -1,14 +1,12 @@
 import pytest
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.task import Direction
-from mlagentbench.core.trace import Measurement, Trace
-from mlagentbench.report.charts import Charts
+from mlagentbench.core.text import embedded
+from mlagentbench.core.trace import Ending, Measurement, Trace
+from mlagentbench.report.charts import Charts, best_so_far
 from mlagentbench.report.charts import charts as charts_of
-from mlagentbench.report.curves import best_so_far
+from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.editions import editions
-from mlagentbench.report.plain import embedded
-from mlagentbench.report.view import ExperimentView
 
 
 def charts(view: ExperimentView) -> Charts:

@@ -1,7 +1,7 @@
 from mlagentbench.core.scorecard import Harness, SandboxUsed
 from mlagentbench.core.task import Budget
-from mlagentbench.report.comparability import budget_text, cautions
-from mlagentbench.report.view import ExperimentView
+from mlagentbench.report.caveats import budget_text, cautions
+from mlagentbench.report.data import ExperimentView
 
 
 def told(*cards, **more):

@@ -1,10 +1,10 @@
 """A comparison in words."""
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.scorecard import Starter
 from mlagentbench.core.task import Direction
+from mlagentbench.core.trace import Ending
 from mlagentbench.evaluation.statistics.compare import Side, compare
-from mlagentbench.report.comparing import task_rows, written
+from mlagentbench.report.terminal import task_rows, written
 
 STARTER = Starter(mean=1.0, sd=0.0, n=8)
 

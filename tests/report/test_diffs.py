@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.report.code_rows import code_row
-from mlagentbench.report.diffs import CodeChanges, code_changes
+from mlagentbench.report.code_changes import code_row
+from mlagentbench.report.data import CodeChanges, code_changes
 
 LINES = st.lists(st.sampled_from("abcd")).map("\n".join)
 

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.errors import RecordError
-from mlagentbench.core.finding import ProcessCheck
-from mlagentbench.core.scorecard import BudgetPoint, FirstSuccess
+from mlagentbench.core.scorecard import BudgetPoint, FirstSuccess, ProcessCheck
+from mlagentbench.core.trace import Ending
 from mlagentbench.report.export import (
     cell,
     escaped,

@@ -1,14 +1,13 @@
 import pytest
 
-from mlagentbench.core.finding import Finding, Mark, Opinion, ProcessCheck
+from mlagentbench.core.scorecard import Finding, Mark, Opinion, ProcessCheck
 from mlagentbench.core.task import Direction
 from mlagentbench.core.trace import Measurement, Seconds, Trace
-from mlagentbench.report.budgeting import allowance
-from mlagentbench.report.experiments import experiments
+from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.findings import finding_rows, opinion_row
-from mlagentbench.report.folds import fold
-from mlagentbench.report.plans import plan_row
-from mlagentbench.report.view import ExperimentView
+from mlagentbench.report.number_format import allowance
+from mlagentbench.report.run_rows import fold
+from mlagentbench.report.run_steps import experiments, plan_row
 
 PLAN = "Research Plan and Status"
 

@@ -1,4 +1,4 @@
-from mlagentbench.report.naming import who
+from mlagentbench.report.averages import who
 
 
 def test_an_agent_without_a_model_is_named_alone(card):

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from mlagentbench.report.numbers import (
+from mlagentbench.report.number_format import (
     dollars,
     duration,
     number,

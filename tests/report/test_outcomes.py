@@ -2,14 +2,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.conftest import make_card
 
-from mlagentbench.core.ending import Ending
-from mlagentbench.core.finding import FailureMode, ProcessCheck
-from mlagentbench.report.checks import check_rows
-from mlagentbench.report.columns import columns
+from mlagentbench.core.scorecard import FailureMode, ProcessCheck
+from mlagentbench.core.trace import Ending
+from mlagentbench.report.averages import columns
+from mlagentbench.report.charts import median_line
 from mlagentbench.report.editions import editions
-from mlagentbench.report.failures import OUTCOMES, outcomes
-from mlagentbench.report.filters import choices
-from mlagentbench.report.medians import median_line
+from mlagentbench.report.findings import OUTCOMES, check_rows, outcomes
+from mlagentbench.report.page import choices
 
 RUN = st.fixed_dictionaries(
     {

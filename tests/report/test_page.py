@@ -10,8 +10,8 @@ from tests.paper.fixture import paper_cards
 
 from mlagentbench.core.errors import RecordError
 from mlagentbench.core.scorecard import SandboxUsed
+from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.page import render, write_report
-from mlagentbench.report.view import ExperimentView
 
 
 class Text(HTMLParser):

@@ -1,7 +1,7 @@
 import json
 
 from mlagentbench.core.record import Record
-from mlagentbench.report.plain import embedded, harmless, shortened
+from mlagentbench.core.text import embedded, first_lines, harmless
 
 
 class Said(Record):
@@ -29,16 +29,16 @@ def test_ordinary_text_of_any_language_stays_as_it_is():
 
 def test_a_long_text_keeps_its_first_lines_and_says_what_is_missing():
     text = "\n".join(f"line {number}" for number in range(100))
-    assert shortened(text, lines=2, characters=500) == (
+    assert first_lines(text, lines=2, characters=500) == (
         "line 0\nline 1 ... (775 more characters)"
     )
-    assert shortened("x" * 50, lines=2, characters=10) == (
+    assert first_lines("x" * 50, lines=2, characters=10) == (
         "xxxxxxxxxx ... (40 more characters)"
     )
 
 
 def test_a_short_text_is_kept_whole():
-    assert shortened("one\ntwo\n", lines=2, characters=100) == "one\ntwo"
+    assert first_lines("one\ntwo\n", lines=2, characters=100) == "one\ntwo"
 
 
 def test_embedded_data_cannot_leave_its_element_and_reads_back_the_same():

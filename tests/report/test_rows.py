@@ -1,9 +1,13 @@
-from mlagentbench.core.ending import Ending
-from mlagentbench.core.finding import FailureMode
-from mlagentbench.core.scorecard import BestStep, BudgetPoint, FirstSuccess, RunId
-from mlagentbench.core.trace import Trace
-from mlagentbench.report.rows import run_rows, unjudged_rows
-from mlagentbench.report.view import ExperimentView
+from mlagentbench.core.scorecard import (
+    BestStep,
+    BudgetPoint,
+    FailureMode,
+    FirstSuccess,
+    RunId,
+)
+from mlagentbench.core.trace import Ending, Trace
+from mlagentbench.report.data import ExperimentView
+from mlagentbench.report.run_rows import run_rows, unjudged_rows
 
 
 def view_with(*cards, **more):

@@ -5,10 +5,9 @@ import re
 
 import pytest
 
-from mlagentbench.core.finding import Finding, Mark, Opinion, ProcessCheck
-from mlagentbench.report.diffs import CodeChanges, code_changes
+from mlagentbench.core.scorecard import Finding, Mark, Opinion, ProcessCheck
+from mlagentbench.report.data import CodeChanges, ExperimentView, code_changes
 from mlagentbench.report.page import render
-from mlagentbench.report.view import ExperimentView
 
 HOSTILE = (
     "</pre></script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&\u200b"

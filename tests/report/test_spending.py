@@ -1,11 +1,9 @@
 import pytest
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.scorecard import BudgetPoint, RunSeconds, Starter
-from mlagentbench.report.by_budget import budget_curves
-from mlagentbench.report.columns import columns
-from mlagentbench.report.editions import editions
-from mlagentbench.report.spending import spending
+from mlagentbench.core.trace import Ending
+from mlagentbench.report.averages import columns, spending
+from mlagentbench.report.editions import budget_curves, editions
 
 FAILED = {"success": False, "significant": False, "improvement": 0.0}
 

@@ -1,5 +1,5 @@
 from mlagentbench.core.trace import Measurement, Trace
-from mlagentbench.report.steps import step_rows
+from mlagentbench.report.run_steps import step_rows
 
 
 def rows_of(*steps, **more):

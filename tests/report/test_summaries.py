@@ -1,10 +1,8 @@
 import pytest
 
-from mlagentbench.core.ending import Ending
-from mlagentbench.report.columns import columns
-from mlagentbench.report.headline import headlines
-from mlagentbench.report.summaries import summary
-from mlagentbench.report.tables import suite_tables
+from mlagentbench.core.trace import Ending
+from mlagentbench.report.averages import columns, summary
+from mlagentbench.report.tables import headlines, suite_tables
 
 FAILED = {"success": False, "significant": False, "improvement": 0.0}
 INVALID = {"score": None, "improvement": None, "success": False}

@@ -1,11 +1,10 @@
 import pytest
 from tests.paper.fixture import paper_cards, published
 
-from mlagentbench.core.ending import Ending
-from mlagentbench.report.categories import category, in_order
-from mlagentbench.report.columns import columns, place_of
-from mlagentbench.report.numbers import percent, tenths
-from mlagentbench.report.tables import suite_tables
+from mlagentbench.core.trace import Ending
+from mlagentbench.report.averages import columns, place_of
+from mlagentbench.report.number_format import percent, tenths
+from mlagentbench.report.tables import category, in_order, suite_tables
 
 
 @pytest.fixture(scope="module")

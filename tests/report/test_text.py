@@ -1,9 +1,9 @@
 import pytest
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.scorecard import SandboxUsed
-from mlagentbench.report.text import summary_lines, verdict
-from mlagentbench.report.view import TaskFacts
+from mlagentbench.core.trace import Ending
+from mlagentbench.report.data import TaskFacts
+from mlagentbench.report.terminal import summary_lines, verdict
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from mlagentbench.core.task import (
     Task,
 )
 from mlagentbench.core.trace import Trace
-from mlagentbench.report.view import ExperimentView, TaskFacts, task_facts
+from mlagentbench.report.data import ExperimentView, TaskFacts, task_facts
 
 
 def a_task(measured: Measured | None) -> Task:

@@ -11,10 +11,10 @@ from inspect_ai.model import (
     get_model,
 )
 
-from mlagentbench.evaluation.pricing import Price
-from mlagentbench.run.asking import Question, answered
+from mlagentbench.evaluation.cost import Price
+from mlagentbench.run.model_calls import ModelRequest, call_model
 
-QUESTION = Question("main", [ChatMessageUser(content="?")], (), GenerateConfig())
+QUESTION = ModelRequest("main", [ChatMessageUser(content="?")], (), GenerateConfig())
 USAGE = ModelUsage(
     input_tokens=1000, output_tokens=200, total_tokens=4200,
     input_tokens_cache_read=2000, input_tokens_cache_write=1000, reasoning_tokens=150,
@@ -27,7 +27,7 @@ def ask():
         output = ModelOutput.from_content("mockllm/model", "yes")
         output.usage = usage
         model = get_model("mockllm/model", custom_outputs=[output], memoize=False)
-        return asyncio.run(answered(model, QUESTION, prices))
+        return asyncio.run(call_model(model, QUESTION, prices))
 
     return asking
 

@@ -3,9 +3,9 @@
 import pytest
 
 from mlagentbench.core.errors import UsageError
-from mlagentbench.evaluation.pricing import Price
-from mlagentbench.run.plan import BudgetOverride, Plan
-from mlagentbench.run.prices import read_prices, refuse_unpriced
+from mlagentbench.evaluation.cost import Price
+from mlagentbench.experiment.plan import BudgetOverride, Plan
+from mlagentbench.run.models.lookup import read_prices, refuse_unpriced
 
 
 @pytest.fixture

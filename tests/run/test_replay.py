@@ -5,8 +5,8 @@ from inspect_ai.model import ChatMessageUser, GenerateConfig
 
 from mlagentbench.core.errors import ReplayError
 from mlagentbench.core.trace import ModelCall, Seconds, Spent, Step, Trace
-from mlagentbench.run.asking import request_sha
-from mlagentbench.run.replay import Past
+from mlagentbench.experiment.trace_file import RecordedRun
+from mlagentbench.run.model_calls import request_sha
 
 
 def step(number, action="Read File", **given):
@@ -25,7 +25,7 @@ TRACE = Trace(run="r", steps=(step(1, file_name="a"), step(2)), calls=(call("lat
 
 
 def test_the_past_answers_in_order_and_then_is_over():
-    past = Past(TRACE)
+    past = RecordedRun(TRACE)
     assert past.call("main", "sha-1").request_sha == "sha-1"
     assert past.step("Read File", {"file_name": "a"}).step == 1
     assert past.call("main", "sha-2") is not None
@@ -37,11 +37,11 @@ def test_the_past_answers_in_order_and_then_is_over():
 
 def test_another_action_or_question_is_not_deterministic():
     with pytest.raises(ReplayError, match="step 1 was Read File"):
-        Past(TRACE).step("Write File", {"file_name": "a"})
+        RecordedRun(TRACE).step("Write File", {"file_name": "a"})
     with pytest.raises(ReplayError, match="step 1"):
-        Past(TRACE).step("Read File", {"file_name": "b"})
+        RecordedRun(TRACE).step("Read File", {"file_name": "b"})
     with pytest.raises(ReplayError, match="asks its main model something else"):
-        Past(TRACE).call("main", "other")
+        RecordedRun(TRACE).call("main", "other")
 
 
 def test_a_request_is_known_by_what_it_says_and_not_by_its_ids():
@@ -57,7 +57,7 @@ def test_a_request_is_known_by_what_it_says_and_not_by_its_ids():
 def test_what_an_action_asked_is_not_asked_again():
     inside = call("inside").model_copy(update={"asked_by": "action"})
     edited = step(1, "Edit Script").model_copy(update={"calls": (call("a"), inside)})
-    past = Past(Trace(run="r", steps=(edited, step(2))))
+    past = RecordedRun(Trace(run="r", steps=(edited, step(2))))
     assert past.call("main", "a") is not None
     assert past.step("Edit Script", {}).step == 1
     assert past.call("main", "sha-2") is not None
@@ -65,8 +65,8 @@ def test_what_an_action_asked_is_not_asked_again():
 
 def test_an_agent_that_asks_less_or_more_than_before_is_not_deterministic():
     with pytest.raises(ReplayError, match="asked its model more often"):
-        Past(TRACE).step("Read File", {"file_name": "a"})
-    past = Past(TRACE)
+        RecordedRun(TRACE).step("Read File", {"file_name": "a"})
+    past = RecordedRun(TRACE)
     past.call("main", "sha-1")
     with pytest.raises(ReplayError, match="something else"):
         past.call("main", "sha-2")
@@ -74,7 +74,7 @@ def test_an_agent_that_asks_less_or_more_than_before_is_not_deterministic():
 
 def test_an_action_that_was_cut_off_finds_its_replies_again():
     inside = call("inside").model_copy(update={"asked_by": "action"})
-    past = Past(Trace(run="r", calls=(call("a"), inside)))
+    past = RecordedRun(Trace(run="r", calls=(call("a"), inside)))
     assert past.call("main", "a") is not None
     assert past.step("Edit Script", {}) is None
     assert past.call("main", "inside") == inside

@@ -4,17 +4,15 @@ import shutil
 
 import pytest
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.progress import Silent
-from mlagentbench.core.trace import Called, End, ModelCall, Seconds, Spent, Step
+from mlagentbench.core.trace import Called, End, Ending, ModelCall, Seconds, Spent, Step
 from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
-from mlagentbench.evaluation.pricing import Price
-from mlagentbench.run.asked import Asked, TaskAsked
-from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.rescoring import rescore
-from mlagentbench.run.step_scores import step_scores_by_run
-from mlagentbench.run.tracefile import TraceWriter
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.evaluation.cost import Price
+from mlagentbench.experiment.experiment import Experiment, step_scores_by_run
+from mlagentbench.experiment.plan import ExperimentSpec, TaskSpec
+from mlagentbench.experiment.trace_file import TraceWriter
+from mlagentbench.run.rescore import rescore
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
 
 STEPS = 14
@@ -47,12 +45,12 @@ def experiment(tmp_path, perfect):
     """Three runs: nothing until step 4, a bad one, at 11 perfect, at 13 deleted."""
     task = load_task("house-price")
     experiment = Experiment(tmp_path / "experiment")
-    asked = TaskAsked(
+    asked = TaskSpec(
         id=task.id, version=task.version, edition=task.edition, source=task.id,
         digest="", budget=task.budget,
     )  # fmt: skip
     experiment.begin(
-        Asked(
+        ExperimentSpec(
             tasks=(asked,), agent="a", settings={}, model="provider/m", seeds=SEEDS,
             parallel=1, sandbox="bwrap", limits="", agent_env={}, packages={},
             python="", started="",

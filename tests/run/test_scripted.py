@@ -6,7 +6,7 @@ import pytest
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, get_model
 
 from mlagentbench.core.errors import UsageError
-from mlagentbench.run.models.scripted import ScriptedModel
+from mlagentbench.run.models.canned import ScriptedModel
 
 REPLIES = """
 - first

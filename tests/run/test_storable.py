@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from inspect_ai.model import ChatCompletionChoice, ChatMessageAssistant, ModelOutput
 from inspect_ai.tool import ToolCall
 
+from mlagentbench.core.text import encodable
 from mlagentbench.core.trace import Called, ModelCall
-from mlagentbench.run.storable import recordable, storable
+from mlagentbench.run.model_calls import reply_as_json
 
 _ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
@@ -20,7 +21,9 @@ def reply(text, arguments=None):
 
 
 def written(output):
-    call = ModelCall(role="main", model="m", request_sha="", reply=recordable(output))
+    call = ModelCall(
+        role="main", model="m", request_sha="", reply=reply_as_json(output)
+    )
     return json.loads(Called(run="r", call=call).model_dump_json())
 
 
@@ -31,7 +34,7 @@ def test_any_text_can_be_written_and_read_back(text, arguments):
 
 
 def test_half_characters_are_replaced_and_nothing_else():
-    assert storable({"a": "x\ud800y\n\u00e9"}) == {"a": "x?y\n\u00e9"}
+    assert encodable({"a": "x\ud800y\n\u00e9"}) == {"a": "x?y\n\u00e9"}
 
 
 def test_arguments_that_are_nested_too_deeply_are_a_parse_error():

@@ -9,23 +9,21 @@ from pathlib import Path
 import pytest
 from tests.borrowing import borrow
 
+from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import GraderError
 from mlagentbench.core.task import Task
-from mlagentbench.run.places import default_cache
-from mlagentbench.tasks.catalogue import load_task
-from mlagentbench.tasks.check.bench import Attempt, Solution
-from mlagentbench.tasks.check.subject import Subject
+from mlagentbench.tasks.check.evidence import Attempt, Solution, Subject
 from mlagentbench.tasks.digest import task_digest
-from mlagentbench.tasks.fetch import ARCHIVES, fetch
-from mlagentbench.tasks.measured import read_measured, write_measured
+from mlagentbench.tasks.load import load_task, read_measured, write_measured
 from mlagentbench.tasks.prepare import Prepared, prepare
+from mlagentbench.tasks.sources import ARCHIVES, fetch
 
 JUDGE = """
 import json, sys
 from pathlib import Path
 from mlagentbench.core.errors import SubmissionError
-from mlagentbench.tasks.catalogue import load_task
-from mlagentbench.tasks.loader import load_grade
+from mlagentbench.tasks.load import load_task
+from mlagentbench.tasks.task_code import load_grade
 folder, edition, answers, truth = sys.argv[1:]
 grade = load_grade(load_task(Path(folder), edition=edition))
 try:

@@ -6,7 +6,7 @@ import pytest
 
 from mlagentbench.core.errors import TaskError, UsageError
 from mlagentbench.core.task import Direction
-from mlagentbench.tasks.catalogue import SUITE, load_task, task_ids
+from mlagentbench.tasks.load import SUITE, load_task, task_ids
 
 
 def test_the_suite_lists_its_tasks_by_the_ids_they_declare():
@@ -100,7 +100,7 @@ def test_a_task_without_measurements_still_loads(folder):
 
 def test_listing_tasks_loads_no_heavy_package():
     code = (
-        "import sys; from mlagentbench.tasks.catalogue import task_ids; task_ids();"
+        "import sys; from mlagentbench.tasks.load import task_ids; task_ids();"
         "heavy = {'pandas', 'numpy', 'sklearn', 'scipy', 'inspect_ai'};"
         "sys.exit(str(heavy & {*sys.modules}) if heavy & {*sys.modules} else 0)"
     )

@@ -4,11 +4,9 @@ import pytest
 
 from mlagentbench.core.errors import TaskError
 from mlagentbench.core.task import Measured
-from mlagentbench.tasks.catalogue import load_task
 from mlagentbench.tasks.digest import data_digest, task_digest
-from mlagentbench.tasks.loader import load_function, load_grade, load_prepare
-from mlagentbench.tasks.measured import read_measured, write_measured
-from mlagentbench.tasks.problem import problem
+from mlagentbench.tasks.load import load_task, problem, read_measured, write_measured
+from mlagentbench.tasks.task_code import load_function, load_grade, load_prepare
 
 
 def write_prices(path, prices):

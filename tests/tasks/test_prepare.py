@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.core.errors import MachineError, TaskError
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import find_prepared, prepare, verify
 
 PREPARE = """
 import sys
 from pathlib import Path
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare, verify
 task = load_task("house-price")
 print("ready", flush=True)

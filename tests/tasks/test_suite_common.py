@@ -5,9 +5,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from mlagentbench.core.errors import SubmissionError
-from mlagentbench.tasks.catalogue import load_task
-from mlagentbench.tasks.loader import load_grade
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.suite_common import read_numbers, read_regular_file
+from mlagentbench.tasks.task_code import load_grade
 
 HEADER = "Id,SalePrice\n"
 CELLS = st.one_of(

@@ -3,15 +3,14 @@
 from inspect_ai.model import GenerateConfig
 
 from mlagentbench.agents.context import Context
-from mlagentbench.agents.conversation import Conversation
-from mlagentbench.agents.languages.choose import language_for
-from mlagentbench.agents.languages.language import Form
-from mlagentbench.agents.prompting import prompt
+from mlagentbench.agents.conversation import ChatStyle, Conversation, talk
+from mlagentbench.agents.prompt_files import prompt
+from mlagentbench.agents.protocols.ask import language_for
+from mlagentbench.agents.protocols.protocol import ReplyFormat
 from mlagentbench.agents.settings import read_count, refuse_unknown
-from mlagentbench.agents.talking import Manner, talk
 from mlagentbench.environment.actions import ACTIONS
 
-_FORM = Form(actions=(ACTIONS["Run Command"], ACTIONS["Final Answer"]))
+_FORM = ReplyFormat(actions=(ACTIONS["Run Command"], ACTIONS["Final Answer"]))
 
 
 async def bash(context: Context) -> None:
@@ -19,7 +18,7 @@ async def bash(context: Context) -> None:
     settings = context.settings
     refuse_unknown(settings, ("protocol", "context"))
     language = language_for(settings.get("protocol", "auto"), context.speech)
-    manner = Manner(
+    manner = ChatStyle(
         language=language,
         form=_FORM,
         config=GenerateConfig(max_tokens=4_000),

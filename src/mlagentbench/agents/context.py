@@ -23,12 +23,12 @@ class Remaining(Record):
     cost_usd: float | None = None
 
 
-def dice(seed: int) -> random.Random:
+def seeded_random(seed: int) -> random.Random:
     """Return chance of one's own; the seed must have come from a context's `rng`."""
     return random.Random(seed)
 
 
-Speech = Literal["text", "tools", "schema"]
+ProtocolName = Literal["text", "tools", "schema"]
 """How a model says what to do: in fields of text, by calling tools, or in JSON."""
 
 
@@ -51,7 +51,7 @@ class Context(Protocol):
         ...
 
     @property
-    def speech(self) -> Speech:
+    def speech(self) -> ProtocolName:
         """What the main model's provider is best at."""
         ...
 

@@ -1,6 +1,8 @@
-"""A conversation with a model that is made shorter before it grows too long."""
+"""A conversation that is shortened in time; the plain loop."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from inspect_ai.model import (
     ChatMessage,
@@ -11,8 +13,12 @@ from inspect_ai.model import (
 )
 
 from mlagentbench.agents.context import Context
-from mlagentbench.agents.prompting import prompt
-from mlagentbench.environment.shorten import shortened
+from mlagentbench.agents.prompt_files import prompt
+from mlagentbench.agents.protocols.ask import ask_for_action
+from mlagentbench.agents.protocols.protocol import Malformed, ReplyFormat, ReplyProtocol
+from mlagentbench.agents.protocols.replies import spoken
+from mlagentbench.core.text import shortened
+from mlagentbench.environment.actions import ACTIONS
 
 _KEPT = 2
 """Exchanges that stay word for word when older ones are summed up."""
@@ -99,3 +105,79 @@ class Conversation:
         )
         self._summary = reply.completion.strip() or self._summary
         return True
+
+
+BAD_REPLIES_AT_MOST = 5
+"""In a row; then it gives up, with what lies in the workspace."""
+
+
+@dataclass(frozen=True)
+class ChatStyle:
+    """How one agent talks."""
+
+    language: ReplyProtocol
+    form: ReplyFormat
+    config: GenerateConfig
+    next: str
+    """What it says to have the model go on."""
+
+
+async def talk(context: Context, manner: ChatStyle, conversation: Conversation) -> None:
+    """Talk until the model gives its answer, or no reply can be used any more."""
+    remark, bad_replies = manner.next, 0
+    while bad_replies < BAD_REPLIES_AT_MOST:
+        messages = conversation.messages(remark)
+        heard = await ask_for_action(
+            context, manner.language, manner.form, messages, manner.config
+        )
+        if heard.too_long and await conversation.make_fit(context):
+            continue
+        if isinstance(heard.understood, Malformed):
+            remark, bad_replies = heard.understood.why, bad_replies + 1
+            await context.reject(spoken(heard.output), remark)
+            continue
+        move = heard.understood
+        step = await context.act(move.action, said=move.said, **move.given)
+        if ACTIONS[move.action].ends_run:
+            return
+        conversation.add(manner.language.exchange(heard.output, step.told))
+        await conversation.shorten_in_time(context, heard.output)
+        left = context.remaining().steps
+        remark, bad_replies = f"{manner.next} {left} steps are left.", 0
+
+
+_MARGIN = 1.2
+
+
+class Pace:
+    """The longest trial so far, by the budget's own clock."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._left = context.remaining().seconds
+        self._longest = 0.0
+
+    def another_fits(self) -> bool:
+        """End a trial; tell whether one as long as the longest still fits."""
+        left = self._context.remaining().seconds
+        self._longest = max(self._longest, self._left - left)
+        self._left = left
+        return left > _MARGIN * self._longest
+
+
+_LONGEST = 600
+_PLACE = re.compile(r'File "(?P<file>[^"]{1,200})", line (?P<line>[0-9]{1,6})')
+
+
+def complaint(told: str) -> str:
+    """Return the exception and the last line of the script it came from."""
+    lines = [line.rstrip() for line in told.splitlines() if line.strip()]
+    places = [
+        number
+        for number, line in enumerate(lines)
+        if (found := _PLACE.search(line)) and "/workspace/" in found["file"]
+    ]
+    if not places:
+        return "\n".join(lines[-4:])[-_LONGEST:]
+    place = places[-1]
+    return "\n".join([*lines[place : place + 2], lines[-1]])[-_LONGEST:]

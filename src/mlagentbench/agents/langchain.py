@@ -14,7 +14,7 @@ from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from mlagentbench.agents.context import Context
-from mlagentbench.agents.prompting import prompt
+from mlagentbench.agents.prompt_files import prompt
 from mlagentbench.agents.settings import refuse_unknown
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.trace import Step

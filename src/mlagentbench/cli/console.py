@@ -1,12 +1,20 @@
-"""Where output goes: results to standard output, progress to standard error."""
+"""Output, live display."""
 
 import json
-from typing import Any
+import time
+from types import TracebackType
+from typing import Any, Self
 
 import click
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
+
+from mlagentbench.core.scorecard import RunId
+from mlagentbench.core.task import Task
+from mlagentbench.core.trace import Step
 
 
 def out() -> Console:
@@ -36,3 +44,112 @@ def print_table(columns: list[str], rows: list[list[str]]) -> None:
         # Names of agents and files are no markup, whatever brackets they have.
         table.add_row(*map(Text, row))
     console.print(table)
+
+
+class Line:
+    """What is known of one run while it goes on."""
+
+    def __init__(self, task: Task) -> None:
+        self._sign = task.direction.sign
+        self._metric = task.metric
+        self._steps = task.budget.steps
+        self._clock = time.monotonic()
+        self._seconds: float | None = None
+        self._step = 0
+        self._best: float | None = None
+        self._now = "starting"
+
+    def take(self, step: Step) -> None:
+        """Note a step."""
+        self._step = step.step
+        self._now = step.action if step.ok else f"{step.action} (failed)"
+        if step.validation is None:
+            return
+        value = step.validation.value
+        if self._best is None or self._sign * value > self._sign * self._best:
+            self._best = value
+
+    def end(self, ending: str) -> None:
+        """Stop the clock."""
+        self._now = ending.replace("_", " ")
+        self._seconds = time.monotonic() - self._clock
+
+    def cells(self) -> list[str]:
+        """Return what to show, column by column."""
+        best = "-" if self._best is None else f"{self._metric} {self._best:.6g}"
+        seconds = int(self._seconds or time.monotonic() - self._clock)
+        clock = f"{seconds // 60}:{seconds % 60:02d}"
+        return [f"step {self._step}/{self._steps}", self._now, clock, f"best {best}"]
+
+
+class Screen:
+    """Told by `tasks` of builds and by `run` of runs; plain lines in a pipe."""
+
+    def __init__(self) -> None:
+        self._console = err()
+        self._lines: dict[RunId, Line] = {}
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TimeElapsedColumn(),
+        )
+        self._piece: TaskID | None = None
+        self._live = Live(
+            get_renderable=self._shown, console=self._console, refresh_per_second=4
+        )
+
+    def start(self, label: str, total: int | None) -> None:
+        """Begin the next piece of preparing."""
+        self._clear_bar()
+        self._piece = self._bar.add_task(label, total=total)
+        self._say(label)
+
+    def advance(self, amount: int) -> None:
+        """Report that `amount` more of the present piece is done."""
+        if self._piece is not None:
+            self._bar.advance(self._piece, amount)
+
+    def run_started(self, run: RunId, task: Task) -> None:
+        """Open a line."""
+        self._clear_bar()
+        self._lines[run] = Line(task)
+
+    def step_taken(self, run: RunId, step: Step) -> None:
+        """Bring a line up to date."""
+        self._lines[run].take(step)
+        self._say("  ".join([str(run), *self._lines[run].cells()]))
+
+    def run_ended(self, run: RunId, ending: str) -> None:
+        """Say that a run is over."""
+        self._lines[run].end(ending)
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._clear_bar()
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def _clear_bar(self) -> None:
+        if self._piece is not None:
+            self._bar.remove_task(self._piece)
+            self._piece = None
+
+    def _say(self, text: str) -> None:
+        if not self._console.is_terminal:
+            self._console.print(text, markup=False, soft_wrap=True)
+
+    def _shown(self) -> Group:
+        runs = Table.grid(padding=(0, 2))
+        for run, line in self._lines.items():
+            # Text, not markup: an outside agent's name may hold brackets.
+            runs.add_row(*(Text(cell) for cell in [str(run), *line.cells()]))
+        return Group(runs) if self._piece is None else Group(runs, self._bar)

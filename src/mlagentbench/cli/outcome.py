@@ -8,16 +8,15 @@ from pathlib import Path
 import click
 
 from mlagentbench.cli.console import err, print_json
-from mlagentbench.cli.reporting import view_of
 from mlagentbench.core.errors import BenchError
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.experiment.experiment import Experiment, same_task
+from mlagentbench.experiment.scorecard_file import last_attempts
+from mlagentbench.experiment.votes_file import missing_opinions
+from mlagentbench.report.collect import view_of
+from mlagentbench.report.data import ExperimentView, TaskFacts, task_facts
 from mlagentbench.report.page import write_report
-from mlagentbench.report.text import summary_lines
-from mlagentbench.report.view import ExperimentView, TaskFacts, task_facts
-from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.opinions.ballots import missing_opinions
-from mlagentbench.run.preparing import same_task
-from mlagentbench.run.scorecards import last_attempts
+from mlagentbench.report.terminal import summary_lines
 
 
 def save_report(experiment: Experiment, *, open_it: bool) -> Path:

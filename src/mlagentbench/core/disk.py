@@ -1,7 +1,18 @@
-"""Files that are whole or absent."""
+"""Files on disk: written whole, appended to, locked; disk errors in words.
 
+Each is locked by the process that made it, so one whose lock is free belongs to nobody.
+"""
+
+import errno
+import fcntl
+import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from mlagentbench.core.errors import MachineError, RecordError
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -18,3 +29,154 @@ def write_atomically(path: Path, text: str) -> None:
         except BaseException:
             unfinished.unlink(missing_ok=True)
             raise
+
+
+class LineFile:
+    """A file open for one more line; what a killed writer left half is dropped."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with recording(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("ab", buffering=0)
+            self._drop_torn_line()
+
+    def append(self, line: str) -> None:
+        """Write one line; it is on its way to disk on return."""
+        with recording(self._path):
+            self._write_whole(line.encode() + b"\n")
+
+    def close(self) -> None:
+        """Close the file; more lines are an error."""
+        self._file.close()
+
+    def _write_whole(self, line: bytes) -> None:
+        before = self._file.seek(0, os.SEEK_END)
+        if self._file.write(line) < len(line):
+            # A full disk takes part of a line; the part must not stay.
+            self._file.truncate(before)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def _drop_torn_line(self) -> None:
+        written = self._path.read_bytes()
+        whole = written.rfind(b"\n") + 1
+        if whole < len(written):
+            self._file.truncate(whole)
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add one line to a file that is made where there is none."""
+    file = LineFile(path)
+    try:
+        file.append(line)
+    finally:
+        file.close()
+
+
+_PREFIX = "mlab-scratch-"
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Make a folder that is gone afterwards."""
+    folder, hold = _made()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(hold)
+
+
+def sweep_scratch() -> None:
+    """Remove every such folder of ours whose owner is dead."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        if (hold := _held(folder)) is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(hold)
+
+
+def _made() -> tuple[Path, int]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        hold = _held(folder)
+        # Between the two a sweep may have taken it for a dead one's.
+        if hold is not None and folder.exists():
+            return folder, hold
+
+
+def _held(folder: Path) -> int | None:
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        hold = os.open(folder, flags)
+    except OSError:
+        return None
+    try:
+        if os.fstat(hold).st_uid == os.geteuid():
+            fcntl.flock(hold, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return hold
+    except BlockingIOError:
+        pass
+    os.close(hold)
+    return None
+
+
+@contextmanager
+def exclusive_lock(lock: Path) -> Iterator[None]:
+    """Hold `lock` against every other process; the kernel frees it when we die."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+_THE_DISK = frozenset(
+    {
+        errno.EACCES,
+        errno.EDQUOT,
+        errno.EEXIST,
+        errno.EFBIG,
+        errno.EIO,
+        errno.ENOSPC,
+        errno.ENOTDIR,
+        errno.EPERM,
+        errno.EROFS,
+    }
+)
+
+
+@contextmanager
+def writing_to(folder: Path) -> Iterator[None]:
+    """Turn what the disk refuses inside into one sentence about `folder`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _THE_DISK:
+            raise
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(folder: Path, error: OSError) -> MachineError:
+    return MachineError(
+        f"The cache {folder} cannot be written ({os.strerror(error.errno or 0)}): "
+        "make room or give yourself the right to write there, or name another "
+        "cache folder with MLAB_CACHE."
+    )
+
+
+@contextmanager
+def recording(folder: Path) -> Iterator[None]:
+    """Say in one sentence what went wrong with the files in `folder`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise RecordError(
+                f"the disk that holds {folder} is full; "
+                "free some space and run `mlab resume`"
+            ) from error
+        reason = error.strerror or str(error)
+        raise RecordError(f"{folder} cannot be used: {reason}") from error

@@ -2,7 +2,7 @@
 
 import math
 
-from mlagentbench.core.task import SUCCESS_BAR, Direction
+from mlagentbench.core.task import Direction
 
 
 def improvement(score: float, starter: float, direction: Direction) -> float | None:
@@ -19,4 +19,8 @@ def improvement(score: float, starter: float, direction: Direction) -> float | N
 
 def success_bar(starter: float, direction: Direction) -> float:
     """Return the score that must be passed to succeed."""
-    return starter + direction.sign * SUCCESS_BAR * abs(starter)
+    return starter + direction.sign * SUCCESS_THRESHOLD * abs(starter)
+
+
+SUCCESS_THRESHOLD = 0.10
+"""A run succeeds when it improves on the starter's mean by more than this."""

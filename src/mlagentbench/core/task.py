@@ -8,9 +8,6 @@ from pydantic import Field, PositiveFloat, PositiveInt
 
 from mlagentbench.core.record import Record
 
-SUCCESS_BAR = 0.10
-"""A run succeeds when it improves on the starter's mean by more than this."""
-
 
 class Direction(StrEnum):
     """Which way a metric gets better; data, never guessed."""

@@ -1,14 +1,15 @@
-"""What happened in a run: steps as they were taken, then how it ended.
+"""Step, ModelCall, End, Trace, Ending.
 
 A trace is a file of lines, each a record of one of the kinds below, appended and
 flushed as it happens. It is the record that judging, resuming and reporting read.
 """
 
+from datetime import UTC, datetime
+from enum import StrEnum, auto
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.record import Record
 
 TRACE_VERSION = 1
@@ -91,6 +92,29 @@ class Step(Record):
         return f"{self.observation}\n{self.note}" if self.note else self.observation
 
 
+class Ending(StrEnum):
+    """Every run has exactly one of these."""
+
+    SUBMITTED = auto()
+    OUT_OF_STEPS = auto()
+    OUT_OF_TIME = auto()
+    OUT_OF_TOKENS = auto()
+    OUT_OF_COST = auto()
+    STOPPED = auto()
+    """The agent gave up without a final answer."""
+    CRASHED = auto()
+    """The agent's own code raised."""
+    PROVIDER_ERROR = auto()
+    INTERRUPTED = auto()
+    BROKEN = auto()
+    """Our fault: grader, sandbox or disk. Never averaged as the agent's failure."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether the run is judged and averaged; the others can be resumed."""
+        return self not in _RESUMABLE
+
+
 class End(Record):
     """The last line of a finished run."""
 
@@ -142,3 +166,11 @@ class Trace(Record):
     """How often the run was taken up again."""
     end: End | None = None
     """None while the run goes on, or where it was cut off."""
+
+
+_RESUMABLE = frozenset({Ending.PROVIDER_ERROR, Ending.INTERRUPTED, Ending.BROKEN})
+
+
+def utc_now() -> str:
+    """Return the time in the form every record uses."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -23,7 +23,7 @@ from mlagentbench.core.errors import MachineError
 from mlagentbench.core.progress import Progress, Silent
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import AgentEnvName
-from mlagentbench.environment.sandbox.furnishing import AGENT_ENV
+from mlagentbench.environment.sandbox.sandbox_spec import AGENT_ENV
 
 _PYTHON = "bin/python"
 _UMASK = 0o022

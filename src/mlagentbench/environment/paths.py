@@ -4,7 +4,7 @@ The rule is lexical and answers in words an agent can act on. It is the first of
 walls: the opener and the sandbox refuse links and mounts whatever a name looks like.
 """
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from mlagentbench.core.errors import ActionError
 
@@ -71,3 +71,11 @@ def _without_dots(relative: PurePosixPath, name: str) -> list[str]:
 
 def _short(name: str) -> str:
     return ascii(name if len(name) <= 80 else name[:77] + "...")
+
+
+BACKUP = PurePosixPath("backup")
+
+
+def refusal_note(saved: Path) -> Path:
+    """Stands beside a submission that could not be collected, and says why."""
+    return saved.with_name(f"{saved.name}.refused")

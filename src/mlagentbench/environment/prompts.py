@@ -1,8 +1,11 @@
-"""Prompts: our words, with the words of others fenced off in them."""
+"""Prompt templates, filled safely; code blocks of a reply."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
+
+from mlagentbench.core.text import lines_of
 
 _FOLDER = Path(__file__).parent / "actions" / "prompts"
 _TICKS = re.compile(r"`+")
@@ -32,3 +35,66 @@ def fenced(text: str) -> str:
 def sendable(text: str) -> str:
     """Replace what cannot be sent or stored, one character for one."""
     return _UNSENDABLE.sub("\ufffd", text)
+
+
+_PYTHON = {"python", "python3", "py"}
+_DEEPEST_FENCE = 3
+"""Columns a fence may be indented; deeper ones are text, as in markdown."""
+
+
+class NoCodeError(ValueError):
+    """A reply holds no script that could be used; the text says what is wrong."""
+
+
+@dataclass(frozen=True)
+class _Fence:
+    ticks: int
+    language: str
+
+    def closes(self, other: "_Fence") -> bool:
+        return not self.language and self.ticks >= other.ticks
+
+
+def python_block(reply: str) -> str:
+    """Return the text of the only Python block, which must be whole."""
+    found: list[str] = []
+    opened: _Fence | None = None
+    inside: list[str] = []
+    for line in lines_of(reply):
+        fence = _fence(line)
+        if opened is None and fence is not None:
+            _refuse_stray_fence(fence, found)
+            opened, inside = fence, []
+        elif opened is not None and fence is not None and fence.closes(opened):
+            if opened.language in _PYTHON:
+                found.append("".join(inside))
+            opened = None
+        else:
+            inside.append(line)
+    return _only(found, opened)
+
+
+def _only(found: list[str], unfinished: _Fence | None) -> str:
+    if unfinished is not None:
+        raise NoCodeError("it ends inside a code block that is never closed")
+    if not found:
+        raise NoCodeError("it has no code block that begins with ```python")
+    if len(found) > 1:
+        raise NoCodeError("it has more than one python code block")
+    return found[0]
+
+
+def _refuse_stray_fence(fence: _Fence, found: list[str]) -> None:
+    """Refuse what looks like a script that was cut short by a fence of its own."""
+    if found and not fence.language:
+        raise NoCodeError("it has a line of backticks inside or after the python block")
+
+
+def _fence(line: str) -> _Fence | None:
+    stripped = line.strip()
+    info = stripped.lstrip("`")
+    ticks = len(stripped) - len(info)
+    depth = len(line) - len(line.lstrip())
+    if ticks < 3 or "`" in info or depth > _DEEPEST_FENCE:
+        return None
+    return _Fence(ticks, info.strip().partition(" ")[0].lower())

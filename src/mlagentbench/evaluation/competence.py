@@ -5,8 +5,8 @@ import math
 from scipy.special import stdtrit
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.score import improvement
-from mlagentbench.core.task import SUCCESS_BAR, Baseline, Direction, Task
+from mlagentbench.core.score import SUCCESS_THRESHOLD, improvement
+from mlagentbench.core.task import Baseline, Direction, Task
 
 CONFIDENCE = 0.95
 
@@ -26,7 +26,7 @@ def competence(task: Task, score: float | None) -> Competence:
         return Competence()
     starter, reference = task.measured.starter, task.measured.reference
     gain = gain_on(starter, score, task)
-    success = gain is not None and gain > SUCCESS_BAR
+    success = gain is not None and gain > SUCCESS_THRESHOLD
     return Competence(
         improvement=gain,
         success=success,

@@ -1,22 +1,28 @@
-"""What the charts draw, computed here so that the page's script only draws it."""
+"""What the charts draw, validation curves."""
 
+import math
 from collections.abc import Iterable, Sequence
+from statistics import median
 
 from mlagentbench.core.record import Record
+from mlagentbench.core.score import SUCCESS_THRESHOLD
 from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.task import SUCCESS_BAR
+from mlagentbench.core.task import Direction
+from mlagentbench.core.text import harmless
+from mlagentbench.core.trace import Trace
 from mlagentbench.evaluation.statistics.tallies import gain, tally
-from mlagentbench.report.by_budget import BudgetCurve
-from mlagentbench.report.columns import Column, columns, place_of
-from mlagentbench.report.curves import TaskCurves, task_curves
-from mlagentbench.report.editions import EditionPart
-from mlagentbench.report.failures import OUTCOMES
-from mlagentbench.report.fronts import Front
-from mlagentbench.report.naming import who
-from mlagentbench.report.numbers import percent
-from mlagentbench.report.plain import harmless
-from mlagentbench.report.spending import TimeSplit
-from mlagentbench.report.view import ExperimentView
+from mlagentbench.report.averages import (
+    Column,
+    Front,
+    TimeSplit,
+    columns,
+    place_of,
+    who,
+)
+from mlagentbench.report.data import ExperimentView, TaskFacts
+from mlagentbench.report.editions import BudgetCurve, EditionPart
+from mlagentbench.report.findings import OUTCOMES
+from mlagentbench.report.number_format import number, percent
 
 
 class Point(Record):
@@ -63,10 +69,52 @@ class EditionCharts(Record):
     budgets: tuple[BudgetCurve, ...]
 
 
+class Curve(Record):
+    """One run's measured validation scores, step by step."""
+
+    agent: int
+    steps: tuple[int, ...]
+    values: tuple[float, ...]
+    best: tuple[float, ...]
+    seed: int
+    shown: tuple[str, ...]
+    """The values as they are written."""
+    held_out_steps: tuple[int, ...] = ()
+    held_out: tuple[float, ...] = ()
+    """What the steps' submissions scored on held-out data, where they were judged."""
+
+
+class Median(Record):
+    """One agent's middle run at each step; more than half had something by then."""
+
+    agent: int
+    held_out: bool
+    """Whether on held-out data; else the best so far on the visible split."""
+    steps: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+class TaskCurves(Record):
+    """All curves of one task, with the lines they are read against."""
+
+    name: str
+    task: str
+    unit: str
+    axis: str
+    direction: Direction
+    starter: float | None
+    bar: float | None
+    span: tuple[float, float]
+    """The part of the axis worth looking at; what lies outside is marked on it."""
+    curves: tuple[Curve, ...]
+    medians: tuple[Median, ...] = ()
+    """For agents with so many runs that their lines would hide each other."""
+
+
 class Charts(Record):
     """Everything the page's script draws."""
 
-    success_bar: float = SUCCESS_BAR
+    success_bar: float = SUCCESS_THRESHOLD
     agents: tuple[Column, ...]
     tasks: tuple[TaskName, ...]
     outcome_names: tuple[str, ...] = OUTCOMES
@@ -141,3 +189,136 @@ def _point(card: Scorecard) -> Point:
         valid=found is not None,
         text=harmless(f"{card.score_name}\n{who(card)}, seed {card.seed}\n{result}"),
     )
+
+
+def task_curves(
+    view: ExperimentView, name: str, present: Sequence[Column]
+) -> TaskCurves:
+    """Gather the curves of every run on one task."""
+    cards = [card for card in view.cards if card.score_name == name]
+    facts = view.facts(cards[0])
+    traced = [(card, view.trace(card)) for card in cards]
+    curves = [
+        _curve(card, trace, facts, place_of(card, present)).model_copy(
+            update=_held_out(view, card)
+        )
+        for card, trace in traced
+        if trace and _measured(trace)
+    ]
+    starter = _finite(facts.starter.mean) if facts.starter else None
+    bar = _finite(facts.success_bar)
+    return TaskCurves(
+        name=harmless(name),
+        task=harmless(cards[0].task),
+        unit=harmless(facts.unit),
+        axis=harmless(f"{facts.metric} ({facts.unit})" if facts.unit else facts.metric),
+        direction=facts.direction,
+        starter=starter,
+        bar=bar,
+        span=_span(curves, [line for line in (starter, bar) if line is not None]),
+        curves=tuple(curves),
+        medians=tuple(_medians(curves)),
+    )
+
+
+def best_so_far(values: Sequence[float], direction: Direction) -> list[float]:
+    """Follow the best value seen up to each step."""
+    better = max if direction is Direction.HIGHER else min
+    best: list[float] = []
+    for value in values:
+        best.append(better(best[-1], value) if best else value)
+    return best
+
+
+def _curve(card: Scorecard, trace: Trace, facts: TaskFacts, agent: int) -> Curve:
+    measured = _measured(trace)
+    values = [value for _, value in measured]
+    return Curve(
+        agent=agent,
+        steps=tuple(step for step, _ in measured),
+        values=tuple(map(_rounded, values)),
+        best=tuple(map(_rounded, best_so_far(values, facts.direction))),
+        seed=card.seed,
+        shown=tuple(map(number, values)),
+    )
+
+
+def _medians(curves: Sequence[Curve]) -> Iterable[Median]:
+    for agent in dict.fromkeys(curve.agent for curve in curves):
+        own = [curve for curve in curves if curve.agent == agent]
+        measured = [list(zip(c.steps, c.best, strict=True)) for c in own]
+        judged = [list(zip(c.held_out_steps, c.held_out, strict=True)) for c in own]
+        for lines, held_out in ((measured, False), (judged, True)):
+            line = median_line(agent, lines, held_out=held_out)
+            if line:
+                yield line
+
+
+def _held_out(view: ExperimentView, card: Scorecard) -> dict[str, tuple[float, ...]]:
+    scored = view.step_scores.get(card.run, ())
+    return {
+        "held_out_steps": tuple(step for step, _ in scored),
+        "held_out": tuple(_rounded(score) for _, score in scored),
+    }
+
+
+def _measured(trace: Trace) -> list[tuple[int, float]]:
+    return [
+        (step.step, step.validation.value)
+        for step in trace.steps
+        if step.validation and math.isfinite(step.validation.value)
+    ]
+
+
+def _span(curves: Sequence[Curve], lines: Sequence[float]) -> tuple[float, float]:
+    """Span the best values and the lines, and of the rest what lies near them."""
+    core = [*lines, *(value for curve in curves for value in curve.best[1:])]
+    core = core or [value for curve in curves for value in curve.best] or [0.0]
+    low, high = min(core), max(core)
+    room = (high - low) or abs(high) or 1.0
+    values = [value for curve in curves for value in (*curve.values, *curve.held_out)]
+    near = [value for value in values if low - room <= value <= high + room]
+    low, high = min([low, *near]), max([high, *near])
+    margin = 0.08 * ((high - low) or abs(high) or 1.0)
+    return low - margin, high + margin
+
+
+def _rounded(value: float) -> float:
+    """Keep what can be seen: a chart is at most some thousand points high."""
+    return float(f"{value:.6g}")
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+CROWD = 4
+"""From so many runs on, single lines hide each other."""
+
+
+def median_line(
+    agent: int, lines: Sequence[Sequence[tuple[int, float]]], *, held_out: bool
+) -> Median | None:
+    """Follow the middle of several stepped lines; None where they are few."""
+    drawn = [line for line in lines if line]
+    if len(drawn) < CROWD:
+        return None
+    steps = sorted({step for line in drawn for step, _ in line})
+    known = ((step, _standing(drawn, step)) for step in steps)
+    kept = [(step, median(values)) for step, values in known if _most(values, drawn)]
+    return Median(
+        agent=agent,
+        held_out=held_out,
+        steps=tuple(step for step, _ in kept),
+        values=tuple(value for _, value in kept),
+    )
+
+
+def _standing(lines: Sequence[Sequence[tuple[int, float]]], at: int) -> list[float]:
+    """Return what each line had by a step; lines that begin later are left out."""
+    stood = ([value for step, value in line if step <= at] for line in lines)
+    return [values[-1] for values in stood if values]
+
+
+def _most(values: Sequence[float], lines: Sequence[object]) -> bool:
+    return 2 * len(values) > len(lines)

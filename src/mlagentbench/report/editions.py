@@ -1,16 +1,48 @@
-"""Everything the page says about one edition: its tables, and what the charts draw."""
+"""Everything said of one edition; smaller budgets.
 
-from collections.abc import Sequence
+Taken from runs whose steps were scored on held-out data. A run that had no valid
+submission by then counts as no improvement, and one that ended earlier keeps what it
+had.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.report.by_budget import BudgetCurve, budget_curves
-from mlagentbench.report.checks import CheckRow, check_rows
-from mlagentbench.report.columns import Column
-from mlagentbench.report.failures import Outcomes, any_named, outcomes
-from mlagentbench.report.fronts import Front, front
-from mlagentbench.report.spending import Spending, spending
+from mlagentbench.core.score import improvement
+from mlagentbench.core.scorecard import BudgetPoint, Scorecard
+from mlagentbench.evaluation.statistics.intervals import Estimate, suite_rate
+from mlagentbench.report.averages import (
+    Column,
+    Front,
+    Spending,
+    bounded_mean,
+    front,
+    spending,
+)
+from mlagentbench.report.findings import (
+    CheckRow,
+    Outcomes,
+    any_named,
+    check_rows,
+    outcomes,
+)
 from mlagentbench.report.tables import SuiteTable, suite_tables
+
+
+class AtBudget(Record):
+    """One agent's averages after so many steps."""
+
+    steps: int
+    success: Estimate
+    improvement: Estimate
+
+
+class BudgetCurve(Record):
+    """One agent at every budget that was looked at."""
+
+    column: Column
+    points: tuple[AtBudget, ...]
 
 
 class EditionPart(Record):
@@ -55,3 +87,52 @@ def _part(table: SuiteTable, cards: Sequence[Scorecard]) -> EditionPart:
         checks=check_rows(own, table.columns),
         budgets=budget_curves(own, table.columns),
     )
+
+
+Value = TypeVar("Value")
+
+
+def budget_curves(
+    cards: Sequence[Scorecard], present: Sequence[Column]
+) -> tuple[BudgetCurve, ...]:
+    """Average what runs had at each budget; agents without scored steps are absent."""
+    scored = [card for card in cards if card.ending.counts and card.by_budget]
+    curves = (
+        BudgetCurve(column=column, points=_points(list(filter(column.made, scored))))
+        for column in present
+    )
+    return tuple(curve for curve in curves if curve.points)
+
+
+def _points(cards: Sequence[Scorecard]) -> tuple[AtBudget, ...]:
+    """Take the budgets that every run can tell of, so that all rest on the same."""
+    told = [{point.steps for point in card.by_budget} for card in cards]
+    common = set.intersection(*told) if told else set()
+    return tuple(_at(steps, cards) for steps in sorted(common))
+
+
+def _at(steps: int, cards: Sequence[Scorecard]) -> AtBudget:
+    return AtBudget(
+        steps=steps,
+        success=suite_rate(_read(steps, cards, lambda _, point: point.success)),
+        improvement=bounded_mean(_read(steps, cards, _gain)),
+    )
+
+
+def _read(
+    steps: int,
+    cards: Sequence[Scorecard],
+    read: Callable[[Scorecard, BudgetPoint], Value],
+) -> Mapping[str, Sequence[Value]]:
+    by_task: dict[str, list[Value]] = {}
+    for card in cards:
+        for point in card.by_budget:
+            if point.steps == steps:
+                by_task.setdefault(card.score_name, []).append(read(card, point))
+    return by_task
+
+
+def _gain(card: Scorecard, point: BudgetPoint) -> float:
+    if point.score is None or card.starter is None:
+        return 0.0
+    return improvement(point.score, card.starter.mean, card.direction) or 0.0

@@ -8,10 +8,9 @@ from pathlib import Path
 from mlagentbench.core.disk import write_atomically
 from mlagentbench.core.errors import RecordError
 from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.report.headline import headlines
-from mlagentbench.report.plain import harmless
-from mlagentbench.report.summaries import Average, Summary
-from mlagentbench.report.tables import suite_tables
+from mlagentbench.core.text import harmless
+from mlagentbench.report.averages import Average, Summary
+from mlagentbench.report.tables import headlines, suite_tables
 
 Cell = str | int | float | bool | None
 

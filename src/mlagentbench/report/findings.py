@@ -1,12 +1,52 @@
-"""What the process checks and a judge say of a run, with what each word rests on."""
+"""Checks, findings, failure modes, judges."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
-from mlagentbench.core.finding import Finding, Opinion, ProcessCheck
 from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.report.budgeting import fitted, portion
-from mlagentbench.report.numbers import dollars, number, share
+from mlagentbench.core.scorecard import (
+    FailureMode,
+    Finding,
+    Opinion,
+    ProcessCheck,
+    Scorecard,
+)
+from mlagentbench.evaluation.statistics.intervals import Estimate, wilson
+from mlagentbench.report.averages import Column
+from mlagentbench.report.number_format import dollars, fitted, number, portion, share
+
+
+class CheckRow(Record):
+    """One check, and for each agent how many of its examined runs it found."""
+
+    name: str
+    shares: tuple[Estimate | None, ...]
+    """One a column; None where no run was examined."""
+
+
+def check_rows(
+    cards: Sequence[Scorecard], present: Sequence[Column]
+) -> tuple[CheckRow, ...]:
+    """Count findings of every check that anybody made."""
+    counted = [card for card in cards if card.ending.counts]
+    names = dict.fromkeys(name for card in counted for name in card.process)
+    return tuple(
+        CheckRow(
+            name=name.replace("_", " "),
+            shares=tuple(_share(name, column, counted) for column in present),
+        )
+        for name in names
+    )
+
+
+def _share(name: str, column: Column, cards: Sequence[Scorecard]) -> Estimate | None:
+    examined = [
+        card.process[name].value > 0
+        for card in cards
+        if column.made(card) and name in card.process
+    ]
+    return wilson(sum(examined), len(examined)) if examined else None
+
 
 _FRAME = 170
 _NAMED_AT_MOST = 12
@@ -134,3 +174,39 @@ def _agreement(opinion: Opinion) -> Iterable[str]:
         yield f"{opinion.unreadable} votes could not be read"
     if opinion.cost_usd:
         yield f"It cost {dollars(opinion.cost_usd)}"
+
+
+SUCCEEDED = "succeeded"
+UNNAMED = "no reason found"
+OUTCOMES = (SUCCEEDED, *(mode.value for mode in FailureMode), UNNAMED)
+
+
+class Outcomes(Record):
+    """One agent's counted runs, each in exactly one outcome."""
+
+    column: Column
+    runs: int
+    counts: tuple[int, ...]
+    """In the order of `OUTCOMES`."""
+
+
+def outcomes(column: Column, cards: Iterable[Scorecard]) -> Outcomes:
+    """Sort an agent's counted runs by what came of them."""
+    own = [card for card in cards if card.ending.counts and column.made(card)]
+    found = Counter(_outcome(card) for card in own)
+    return Outcomes(
+        column=column,
+        runs=len(own),
+        counts=tuple(found[name] for name in OUTCOMES),
+    )
+
+
+def any_named(cards: Iterable[Scorecard]) -> bool:
+    """Tell whether anybody looked for reasons."""
+    return any(card.failure for card in cards)
+
+
+def _outcome(card: Scorecard) -> str:
+    if card.success:
+        return SUCCEEDED
+    return card.failure.value if card.failure else UNNAMED

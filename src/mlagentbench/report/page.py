@@ -1,6 +1,10 @@
-"""One experiment as one HTML page that needs no network and trusts no text."""
+"""ReportData -> one HTML page."""
 
+import base64
+import hashlib
+from collections.abc import Sequence
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -8,18 +12,19 @@ from markupsafe import Markup
 
 from mlagentbench.core.disk import write_atomically
 from mlagentbench.core.errors import RecordError
-from mlagentbench.core.scorecard import SandboxUsed
-from mlagentbench.core.task import SUCCESS_BAR
+from mlagentbench.core.record import Record
+from mlagentbench.core.score import SUCCESS_THRESHOLD
+from mlagentbench.core.scorecard import SandboxUsed, Scorecard
+from mlagentbench.core.text import embedded, harmless
 from mlagentbench.evaluation.statistics.tallies import tally
-from mlagentbench.report import numbers
+from mlagentbench.report import number_format
+from mlagentbench.report.caveats import accounts, budget_text, cautions
 from mlagentbench.report.charts import charts
+from mlagentbench.report.data import ExperimentView, TaskFacts
 from mlagentbench.report.editions import editions
-from mlagentbench.report.filters import choices
-from mlagentbench.report.headline import headlines
-from mlagentbench.report.own_files import script_hashes, scripts, style
-from mlagentbench.report.plain import embedded, harmless
-from mlagentbench.report.run_sections import run_sections
-from mlagentbench.report.view import ExperimentView, TaskFacts
+from mlagentbench.report.number_format import PAGE
+from mlagentbench.report.run_rows import RunRow, UnjudgedRow, run_rows, unjudged_rows
+from mlagentbench.report.tables import headlines
 
 
 def render(experiment: ExperimentView) -> str:
@@ -69,18 +74,18 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number=numbers.number,
-        percent=numbers.percent,
-        share=numbers.share,
-        tenths=numbers.tenths,
-        shade=numbers.shade,
-        gain_shade=numbers.gain_shade,
-        compact=numbers.compact,
-        duration=numbers.duration,
-        dollars=numbers.dollars,
+        number=number_format.number,
+        percent=number_format.percent,
+        share=number_format.share,
+        tenths=number_format.tenths,
+        shade=number_format.shade,
+        gain_shade=number_format.gain_shade,
+        compact=number_format.compact,
+        duration=number_format.duration,
+        dollars=number_format.dollars,
         embedded=embedded,
     )
-    environment.globals.update(success_bar=SUCCESS_BAR)
+    environment.globals.update(success_bar=SUCCESS_THRESHOLD)
     return environment
 
 
@@ -95,3 +100,89 @@ def _task_facts(view: ExperimentView) -> list[TaskFacts]:
 
 def _sandboxes(view: ExperimentView) -> list[SandboxUsed]:
     return list({str(card.sandbox): card.sandbox for card in view.cards}.values())
+
+
+_STYLES = ("style", "screens", "tables", "runs", "narrow")
+_SCRIPTS = (
+    *("common", "improvement", "curves", "averages", "shares"),
+    *("drawing", "theme", "sorting", "filtering", "folds"),
+)
+
+
+@cache
+def style() -> Markup:
+    """Return the whole style sheet; what comes later may overrule."""
+    return Markup("\n").join(_own(f"templates/{name}.css") for name in _STYLES)
+
+
+@cache
+def scripts() -> tuple[Markup, ...]:
+    """Return what the page runs, in this order."""
+    own = (f"templates/scripts/{name}.js" for name in _SCRIPTS)
+    return tuple(map(_own, ("assets/plotly-basic.min.js", *own)))
+
+
+@cache
+def script_hashes() -> tuple[str, ...]:
+    """Return what a content security policy knows each script by."""
+    return tuple(map(_content_hash, scripts()))
+
+
+def _own(name: str) -> Markup:
+    text = files("mlagentbench.report").joinpath(name).read_text(encoding="utf-8")
+    return Markup(text)
+
+
+def _content_hash(script: str) -> str:
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def run_sections(view: ExperimentView) -> dict[str, object]:
+    """Write every run, where it went, and what its numbers can be compared with."""
+    rows, unjudged = run_rows(view), unjudged_rows(view)
+    return {
+        "rows": rows,
+        "unjudged": unjudged,
+        "accounts": accounts(view, rows, unjudged),
+        "cautions": cautions(view),
+        "budgets": {
+            name: " or ".join(dict.fromkeys(map(budget_text, budgets)))
+            for name, budgets in view.budgets.items()
+        },
+        "left_out": _left_out(rows, unjudged),
+    }
+
+
+def _left_out(rows: list[RunRow], unjudged: list[UnjudgedRow]) -> str:
+    """Say what the page has no room for; empty where all steps are shown."""
+    folds = [*(row.fold for row in rows), *(row.fold for row in unjudged)]
+    total = sum(fold.total_steps for fold in folds)
+    shown = sum(len(fold.steps) for fold in folds)
+    if shown == total:
+        return ""
+    return (
+        f"So that the page stays under {(PAGE + 300_000) // 1_000_000} MB, {shown:,} of"
+        f" {total:,} steps are shown: those that findings name, failures,"
+        " measurements and the last."
+    )
+
+
+class Choice(Record):
+    """One group of boxes to tick; rows carry the same names."""
+
+    kind: str
+    """`task`, `agent` or `model`."""
+    names: tuple[str, ...]
+
+
+def choices(cards: Sequence[Scorecard]) -> tuple[Choice, ...]:
+    """List what can be told apart; a group with one member offers no choice."""
+    found = (
+        Choice(
+            kind=kind,
+            names=tuple(dict.fromkeys(str(getattr(card, kind)) for card in cards)),
+        )
+        for kind in ("task", "agent", "model")
+    )
+    return tuple(choice for choice in found if len(choice.names) > 1)

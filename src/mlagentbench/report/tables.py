@@ -1,13 +1,11 @@
-"""Tasks against agents, as in the paper's tables 3 and 4, with n and intervals."""
+"""Success and improvement tables, headline."""
 
 from collections.abc import Iterable, Sequence
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.evaluation.statistics.tallies import Tally, tally
-from mlagentbench.report.categories import category, in_order
-from mlagentbench.report.columns import Column, columns
-from mlagentbench.report.summaries import Summary, summary
+from mlagentbench.report.averages import Column, Summary, columns, summary
 
 
 class Row(Record):
@@ -102,3 +100,88 @@ def _summaries(
 ) -> tuple[Summary, ...]:
     tasks = list(dict.fromkeys(card.score_name for card in cards))
     return tuple(summary(column, cards, tasks) for column in present)
+
+
+CANONICAL = "Canonical"
+CLASSIC_KAGGLE = "Classic Kaggle"
+KAGGLE_CHALLENGES = "Kaggle challenges"
+RECENT_RESEARCH = "Recent research"
+CODE = "Code"
+
+_OF_THE_PAPER = {
+    "cifar10": CANONICAL,
+    "imdb": CANONICAL,
+    "ogbn-arxiv": CANONICAL,
+    "house-price": CLASSIC_KAGGLE,
+    "spaceship-titanic": CLASSIC_KAGGLE,
+    "parkinsons-disease": KAGGLE_CHALLENGES,
+    "fathomnet": KAGGLE_CHALLENGES,
+    "feedback": KAGGLE_CHALLENGES,
+    "identify-contrails": KAGGLE_CHALLENGES,
+    "clrs": RECENT_RESEARCH,
+    "babylm": RECENT_RESEARCH,
+    "llama-inference": CODE,
+    "vectorization": CODE,
+}
+
+
+_ORDER = (CANONICAL, CLASSIC_KAGGLE, KAGGLE_CHALLENGES, RECENT_RESEARCH, CODE)
+
+
+def category(card: Scorecard) -> str:
+    """Return the paper's group of a task, or what the task says of itself."""
+    return _OF_THE_PAPER.get(card.task.casefold()) or card.category or "Other"
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Put the paper's groups first, in its order, then the others as they came."""
+    found = dict.fromkeys(names)
+    known = [name for name in _ORDER if name in found]
+    return known + [name for name in found if name not in _ORDER]
+
+
+class Headline(Record):
+    """One edition's agents, those that succeed most often first."""
+
+    edition: str
+    tasks: int
+    standings: tuple[Summary, ...]
+
+    @property
+    def first(self) -> Summary | None:
+        """The agent with the highest average, where one could be taken."""
+        lead = self.standings[0] if self.standings else None
+        return lead if lead and lead.success else None
+
+    @property
+    def level(self) -> tuple[Summary, ...]:
+        """The others whose interval reaches into that of the first."""
+        first = self.first
+        if first is None or first.success is None:
+            return ()
+        low = first.success.here.low
+        return tuple(
+            other
+            for other in self.standings[1:]
+            if other.success and other.success.here.high >= low
+        )
+
+
+def headlines(tables: Sequence[SuiteTable]) -> tuple[Headline, ...]:
+    """Put each edition's agents in order."""
+    return tuple(
+        Headline(
+            edition=table.edition,
+            tasks=len(table.rows),
+            standings=tuple(sorted(table.summaries, key=_order)),
+        )
+        for table in tables
+    )
+
+
+def _order(found: Summary) -> tuple[float, float]:
+    success, gain = found.success, found.improvement_all
+    return (
+        -success.here.value if success else 1.0,
+        -gain.here.value if gain else 0.0,
+    )

@@ -14,19 +14,16 @@ from inspect_ai import Task as InspectTask
 from inspect_ai import task as inspect_registered
 from inspect_ai.hooks import Hooks, TaskEnd, hooks
 
-from mlagentbench.core.progress import Silent
-from mlagentbench.environment.sandbox.provider import BwrapSandbox
-from mlagentbench.run.experiment import Experiment
-from mlagentbench.run.folder import experiment_folder
+from mlagentbench.core.cache import default_cache
+from mlagentbench.core.progress import NullObserver, Silent
+from mlagentbench.environment.sandbox.inspect_provider import BwrapSandbox
+from mlagentbench.experiment.experiment import Experiment, experiment_folder
+from mlagentbench.experiment.plan import BudgetOverride, Plan
+from mlagentbench.run.inspect_task import inspect_task
+from mlagentbench.run.make_jobs import Services, make_jobs
+from mlagentbench.run.models.canned import ReplayModel, ScriptedModel
 from mlagentbench.run.models.local import LocalModel
-from mlagentbench.run.models.replay import ReplayModel
-from mlagentbench.run.models.scripted import ScriptedModel
-from mlagentbench.run.order import Nobody
-from mlagentbench.run.places import default_cache
-from mlagentbench.run.plan import BudgetOverride, Plan
-from mlagentbench.run.preparing import Workshop, make_orders
-from mlagentbench.run.seam import inspect_task
-from mlagentbench.tasks.catalogue import task_ids
+from mlagentbench.tasks.load import task_ids
 
 __all__ = ["TASKS", "BwrapSandbox", "LocalModel", "ReplayModel", "ScriptedModel"]
 
@@ -52,8 +49,8 @@ def _task(task_id: str) -> Callable[..., InspectTask]:
             out=Path(os.environ.get("INSPECT_LOG_DIR", "logs")),
         )
         experiment = Experiment(experiment_folder(plan))
-        workshop = Workshop(default_cache(), Silent(), Nobody())
-        (order,) = make_orders(plan, experiment, workshop)
+        workshop = Services(default_cache(), Silent(), NullObserver())
+        (order,) = make_jobs(plan, experiment, workshop)
         made = inspect_task(order, plan.seeds)
         made.metadata = (made.metadata or {}) | {_FOLDER: str(experiment.folder)}
         _follow_logs()

@@ -1,65 +1,155 @@
-"""The past of a run that is taken up again: its replies and steps, in order.
+"""An agent run on its record alone; prompts of a step."""
 
-A resumed agent is run from its beginning. As long as there is a past, what it asks
-and does must be what it asked and did then, and it is answered from the record; no
-model is called and no sandbox is touched. What an action asked while it was carried
-out belongs to its step and is not asked again.
-"""
+import asyncio
+import contextlib
+import random
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 
-from collections import deque
-from collections.abc import Mapping
+from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
+from inspect_ai.tool import ToolInfo
 
-from mlagentbench.core.errors import ReplayError
-from mlagentbench.core.trace import ModelCall, Step, Trace
-
-
-class Past:
-    """What is left to be replayed."""
-
-    def __init__(self, trace: Trace) -> None:
-        self._steps = deque(trace.steps)
-        self._late = trace.calls
-        self._calls: deque[ModelCall] = deque()
-        self._next_calls()
-        self.last = trace.steps[-1] if trace.steps else None
-
-    def step(self, action: str, given: Mapping[str, object]) -> Step | None:
-        """Return the recorded step, or None where the past is over."""
-        if not self._steps:
-            return None
-        recorded = self._steps.popleft()
-        if (recorded.action, recorded.input) != (action, dict(given)):
-            raise ReplayError(
-                f"agent not deterministic: step {recorded.step} was {recorded.action}"
-                f" {_short(recorded.input)}, and is now {action} {_short(given)}"
-            )
-        if any(call.asked_by == "agent" for call in self._calls):
-            raise ReplayError(
-                f"agent not deterministic: before step {recorded.step} it asked its"
-                " model more often than it does now"
-            )
-        self._next_calls()
-        return recorded
-
-    def call(self, role: str, request_sha: str) -> ModelCall | None:
-        """Return the recorded reply, or None where the past is over."""
-        if not self._calls and not self._steps:
-            return None
-        recorded = self._calls.popleft() if self._calls else None
-        if recorded is None or (recorded.role, recorded.request_sha) != (
-            role,
-            request_sha,
-        ):
-            raise ReplayError(
-                f"agent not deterministic: it asks its {role} model something else"
-                " than it did before"
-            )
-        return recorded
-
-    def _next_calls(self) -> None:
-        self._calls = deque(self._steps[0].calls if self._steps else self._late)
+from mlagentbench.agents.catalogue import find_agent, load_agent
+from mlagentbench.agents.context import Agent, ProtocolName, Remaining
+from mlagentbench.core.errors import UsageError
+from mlagentbench.core.scorecard import RunId
+from mlagentbench.core.task import Task
+from mlagentbench.core.text import encodable
+from mlagentbench.core.trace import REJECTED, Fault, Step, Trace
+from mlagentbench.experiment.experiment import Experiment, same_task
+from mlagentbench.experiment.trace_file import RecordedRun, read_trace
+from mlagentbench.run.budget import BudgetMeter
+from mlagentbench.run.model_calls import MAIN, preferred_protocol, request_sha
+from mlagentbench.run.steps import as_input
+from mlagentbench.tasks.load import problem
 
 
-def _short(given: Mapping[str, object]) -> str:
-    text = ascii(dict(given))
-    return text if len(text) <= 100 else f"{text[:97]}..."
+@dataclass(frozen=True)
+class Prompt:
+    """One request to a model."""
+
+    role: str
+    messages: list[ChatMessage]
+
+
+class EndOfRecord(BaseException):
+    """Leaves the agent's code where the record ends."""
+
+
+@dataclass
+class ReplayContext:
+    """A context that has only a past."""
+
+    task: Task
+    problem: str
+    settings: Mapping[str, str]
+    speech: ProtocolName
+    rng: random.Random
+    past: RecordedRun
+    until: int
+    """The step before which it ends."""
+    account: BudgetMeter
+    prompts: list[Prompt] = field(default_factory=list)
+    """What was asked since the last step."""
+
+    def remaining(self) -> Remaining:
+        """Tell what was left of the budget then."""
+        return self.account.remaining()
+
+    async def ask(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        role: str = MAIN,
+        tools: Sequence[ToolInfo] = (),
+        config: GenerateConfig | None = None,
+    ) -> ModelOutput:
+        """Answer as the model did then."""
+        sha = request_sha(messages, tools, config or GenerateConfig())
+        call = self.past.call(role, sha)
+        if call is None:
+            raise EndOfRecord
+        self.prompts.append(Prompt(role, list(messages)))
+        return ModelOutput.model_validate(call.reply)
+
+    async def act(
+        self,
+        action: str,
+        *,
+        said: Mapping[str, str] | None = None,  # noqa: ARG002  # the record has it
+        **given: str,
+    ) -> Step:
+        """Return what came of it then."""
+        return self._step(action, encodable(given))
+
+    async def reject(
+        self,
+        reply: str,
+        why: str,  # noqa: ARG002  # the record has it
+        *,
+        counts: bool = True,  # noqa: ARG002
+        fault: Fault = "bad_reply",  # noqa: ARG002
+    ) -> Step:
+        """Return the step that was recorded then."""
+        return self._step(REJECTED, as_input(reply))
+
+    def _step(self, action: str, given: Mapping[str, str]) -> Step:
+        step = self.past.step(action, given)
+        if step is None or step.step >= self.until:
+            raise EndOfRecord
+        self.account.spent = step.spent
+        self.prompts.clear()
+        return step
+
+
+def try_settings(
+    agent: Agent, task: Task, settings: Mapping[str, str], speech: ProtocolName
+) -> None:
+    """Let an agent read its settings, up to the first thing it would do."""
+    replay_agent(
+        agent,
+        ReplayContext(
+            task=task,
+            problem="",
+            settings=settings,
+            speech=speech,
+            rng=random.Random(0),
+            past=RecordedRun(Trace(run="")),
+            until=1,
+            account=BudgetMeter(task.budget),
+        ),
+    )
+
+
+def replay_agent(agent: Agent, rehearsal: ReplayContext) -> None:
+    """Run an agent until its past is over."""
+
+    async def act() -> None:
+        with contextlib.suppress(EndOfRecord):
+            await agent(rehearsal)
+
+    # In a thread of its own, because the caller may already be inside a loop.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, act()).result()
+
+
+def prompts_of(experiment: Experiment, run: RunId, step: int) -> list[Prompt]:
+    """Return every request of the agent's that led to `step`, exactly as it was."""
+    trace = read_trace(experiment.trace(run), str(run))
+    if not 1 <= step <= len(trace.steps):
+        raise UsageError(f"{run} has steps 1 to {len(trace.steps)}, not {step}")
+    asked = experiment.asked
+    task = same_task(next(one for one in asked.tasks if one.id == run.task))
+    rehearsal = ReplayContext(
+        task=task,
+        problem=problem(task),
+        settings=asked.settings,
+        speech=preferred_protocol(asked.model),
+        rng=random.Random(str(run)),
+        past=RecordedRun(trace),
+        until=step,
+        account=BudgetMeter(task.budget),
+    )
+    replay_agent(load_agent(find_agent(asked.agent)), rehearsal)
+    return rehearsal.prompts

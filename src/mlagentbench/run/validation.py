@@ -1,4 +1,4 @@
-"""Measuring progress ourselves: a number a script prints is never trusted.
+"""Progress measured after each execution.
 
 After an execution the harness grades the predictions for the visible validation rows
 with the task's own grader. They count only if both they and the submission were
@@ -6,15 +6,31 @@ written during that execution.
 """
 
 from pathlib import Path
+from typing import Protocol
 
 from inspect_ai.util import SandboxEnvironment
 
+from mlagentbench.core.disk import scratch_folder
 from mlagentbench.core.errors import SubmissionError
+from mlagentbench.core.record import Record
 from mlagentbench.core.task import Task, Validation
-from mlagentbench.environment.collect import collect, fingerprint
-from mlagentbench.run.judge import judge
-from mlagentbench.run.meter import Measured, measured
-from mlagentbench.run.scratch import scratch_folder
+from mlagentbench.core.trace import Measurement, Trace
+from mlagentbench.environment.actions import ACTIONS
+from mlagentbench.environment.snapshots.store import SnapshotStore
+from mlagentbench.environment.workspace import collect, fingerprint, save_submission
+from mlagentbench.evaluation.evaluate import Verdict
+from mlagentbench.grading.grader import judge
+from mlagentbench.grading.submission import judge_saved
+from mlagentbench.tasks.digest import sha256_of
+from mlagentbench.tasks.prepare import Prepared
+
+
+class Measured(Record):
+    """What a measurement came to; both are None where there was nothing new."""
+
+    value: Measurement | None = None
+    problem: str | None = None
+    """Why what is new could not be graded."""
 
 
 class ValidationMeter:
@@ -58,3 +74,85 @@ class ValidationMeter:
                 return Measured(problem=str(error))
             verdict = await judge(self._task, scratch / answers, truth)
         return measured(self._task, verdict)
+
+
+class CodeMeter:
+    """Judges one run's code as it changes."""
+
+    def __init__(
+        self,
+        task: Task,
+        prepared: Prepared,
+        sandbox: SandboxEnvironment,
+        known: list[str],
+    ) -> None:
+        self._task = task
+        self._prepared = prepared
+        self._sandbox = sandbox
+        self._known = known
+
+    async def before_execution(self) -> None:
+        """Do nothing: what counts is whether the code changed since it was judged."""
+
+    async def after_execution(self) -> Measured:
+        """Judge the code on visible inputs, if it is not the code judged last."""
+        with scratch_folder() as scratch:
+            saved = scratch / "submission"
+            await save_submission(self._task, self._sandbox, saved)
+            digests = self._digests(saved)
+            if digests == self._known:
+                return Measured()
+            self._known = digests
+            verdict = await judge_saved(
+                self._task, self._prepared, saved, split="visible"
+            )
+        return measured(self._task, verdict)
+
+    def _digests(self, saved: Path) -> list[str]:
+        files = [saved / name for name in self._task.submission]
+        return [sha256_of(path) if path.is_file() else "" for path in files]
+
+
+def judged_before(task: Task, snapshots: Path, past: Trace) -> list[str]:
+    """Return the digests of the code that a resumed run has judged last."""
+    taken = [
+        step.snapshot
+        for step in past.steps
+        if step.action in ACTIONS and ACTIONS[step.action].executes
+    ]
+    if not taken or taken[-1] is None:
+        return []
+    entries = SnapshotStore(snapshots).manifest(taken[-1]).entries
+    digests = {entry.name: entry.sha256 or "" for entry in entries}
+    return [digests.get(name, "") for name in task.submission]
+
+
+class Meter(Protocol):
+    """Looks at a workspace before and after each execution."""
+
+    async def before_execution(self) -> None:
+        """Remember how things are now."""
+        ...
+
+    async def after_execution(self) -> Measured:
+        """Measure what this execution left behind."""
+        ...
+
+
+def measured(task: Task, verdict: Verdict) -> Measured:
+    """Return a verdict on visible data as a measurement."""
+    if verdict.score is None:
+        return Measured(problem=verdict.submission_error)
+    return Measured(value=Measurement(metric=task.metric, value=verdict.score))
+
+
+async def refusal(
+    task: Task, prepared: Prepared, sandbox: SandboxEnvironment
+) -> str | None:
+    """Say why the submission would be refused as it lies there; None where not."""
+    with scratch_folder() as scratch:
+        saved = scratch / "submission"
+        await save_submission(task, sandbox, saved)
+        # The reason is told to the agent, whose code must not meet hidden inputs yet.
+        verdict = await judge_saved(task, prepared, saved, split="visible")
+    return verdict.submission_error

@@ -1,25 +1,26 @@
-"""Sources become data, once: `public/` for the agent, `private/` for the judge.
+"""Sources -> public/ and private/, with their manifest.
 
 Prepared data lies in the cache under a name that says what decided it, so that a
 changed task never meets old data. It is built beside its place and renamed into it:
 whoever finds the folder finds it whole.
 """
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
 
+from pydantic import ValidationError
+
+from mlagentbench.core.disk import exclusive_lock, writing_to
 from mlagentbench.core.errors import TaskError, blame
 from mlagentbench.core.progress import Progress, Silent
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Task
 from mlagentbench.tasks.archives import Archives
-from mlagentbench.tasks.atomic import only_one
-from mlagentbench.tasks.digest import data_digest
-from mlagentbench.tasks.disk import writing_to
-from mlagentbench.tasks.fetch import fetch
-from mlagentbench.tasks.loader import load_prepare
-from mlagentbench.tasks.manifest import differences, read_manifest, seal
+from mlagentbench.tasks.digest import data_digest, sha256_of
+from mlagentbench.tasks.sources import fetch
+from mlagentbench.tasks.task_code import load_prepare
 
 _PREPARED = "prepared"
 
@@ -63,7 +64,7 @@ def prepare(task: Task, cache: Path, progress: Progress | None = None) -> Prepar
         return found
     place = _place(task, cache, data_digest(task))
     progress = progress or Silent()
-    with writing_to(cache), only_one(place.parent / f".{place.name}.lock"):
+    with writing_to(cache), exclusive_lock(place.parent / f".{place.name}.lock"):
         _sweep(place)
         if find_prepared(task, cache) is None:
             archives = fetch(task, cache, progress)
@@ -116,3 +117,68 @@ def _sweep(place: Path) -> None:
 def _place(task: Task, cache: Path, digest: str) -> Path:
     name = f"{task.id}@{task.version}-{task.edition}-{digest[:12]}"
     return cache.absolute() / _PREPARED / name
+
+
+MANIFEST = "manifest.json"
+SAME_TIME = 1_577_836_800
+"""The time of every prepared file, so that no order of writing can be read off it."""
+
+
+class FileFacts(Record):
+    """What is known of one prepared file."""
+
+    sha256: str
+    size: int
+
+
+class Manifest(Record):
+    """The files of one prepared folder, by path within it."""
+
+    task: str
+    digest: str
+    """Of what decided the data."""
+    files: dict[str, FileFacts]
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """Read a prepared folder's manifest; None where there is no sound one."""
+    try:
+        return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def seal(folder: Path, task: str, digest: str) -> None:
+    """Make all files read-only and equally old, then write down what they are."""
+    files = {}
+    for name, path in sorted(_files(folder).items()):
+        files[name] = FileFacts(sha256=sha256_of(path), size=path.stat().st_size)
+        path.chmod(0o444)
+        os.utime(path, (SAME_TIME, SAME_TIME))
+    for path in sorted(folder.glob("p*/**/"), reverse=True):
+        os.utime(path, (SAME_TIME, SAME_TIME))
+    manifest = Manifest(task=task, digest=digest, files=files)
+    (folder / MANIFEST).write_text(manifest.model_dump_json(indent=2))
+
+
+def differences(folder: Path, manifest: Manifest, *, contents: bool) -> list[str]:
+    """Say how a folder differs from its manifest; `contents` hashes every file."""
+    present = _files(folder)
+    found = [f"{name} is missing" for name in manifest.files if name not in present]
+    found += [f"{name} does not belong" for name in present.keys() - manifest.files]
+    for name in present.keys() & manifest.files.keys():
+        facts, status = manifest.files[name], present[name].lstat()
+        if status.st_size != facts.size:
+            found.append(f"{name} has {status.st_size} bytes instead of {facts.size}")
+        elif int(status.st_mtime) != SAME_TIME:
+            found.append(f"{name} was changed after it was prepared")
+        elif contents and sha256_of(present[name]) != facts.sha256:
+            found.append(f"{name} has other contents than were prepared")
+    return sorted(found)
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    paths = (path for path in folder.rglob("*") if not path.is_dir())
+    named = {path.relative_to(folder).as_posix(): path for path in paths}
+    named.pop(MANIFEST, None)
+    return named

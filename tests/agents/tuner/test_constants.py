@@ -5,7 +5,7 @@ import ast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.agents.tuner.constants import find_constants, with_values
+from mlagentbench.agents.tuner import find_constants, with_values
 
 SCRIPT = '''"""Doc."""
 import os

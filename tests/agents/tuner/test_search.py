@@ -1,7 +1,6 @@
 """The search over constants."""
 
-from mlagentbench.agents.tuner.constants import find_constants
-from mlagentbench.agents.tuner.search import Search
+from mlagentbench.agents.tuner import Search, find_constants
 from mlagentbench.core.task import Direction
 
 CONSTANTS = find_constants("RATE = 0.3\nTREES = 16\nFLAG = True\nZERO = 0\n")

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from inspect_ai.model import GenerateConfig
 
-from mlagentbench.core.limits import Limits
+from mlagentbench.environment.action import ActionContext, Completion
 from mlagentbench.environment.actions import ACTIONS
 from mlagentbench.environment.agent_env import ensure_agent_env
-from mlagentbench.environment.room import Room, Told
-from mlagentbench.environment.sandbox.box import Furnishing, open_box
-from mlagentbench.environment.sandbox.provider import BwrapSandbox
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.environment.sandbox.inspect_provider import BwrapSandbox
+from mlagentbench.environment.sandbox.sandbox import SandboxSpec, open_box
+from mlagentbench.environment.sandbox.sandbox_spec import Limits
+from mlagentbench.tasks.load import load_task
 
 QUICK_TASK = Path(__file__).parents[2] / "faults" / "quick"
 
@@ -22,19 +22,21 @@ class Voice:
     """Says the next thing that is written down, and remembers what it was asked."""
 
     def __init__(self) -> None:
-        self.replies: list[str | Told | Exception] = []
+        self.replies: list[str | Completion | Exception] = []
         self.asked: list[str] = []
         self.roles: list[str] = []
         self.tokens: list[int | None] = []
 
-    async def __call__(self, prompt: str, *, role: str, config: GenerateConfig) -> Told:
+    async def __call__(
+        self, prompt: str, *, role: str, config: GenerateConfig
+    ) -> Completion:
         self.asked.append(prompt)
         self.roles.append(role)
         self.tokens.append(config.max_tokens)
         reply = self.replies.pop(0)
         if isinstance(reply, Exception):
             raise reply
-        return Told(reply) if isinstance(reply, str) else reply
+        return Completion(reply) if isinstance(reply, str) else reply
 
 
 class Desk:
@@ -47,7 +49,7 @@ class Desk:
 
     async def act(self, name: str, **given: str) -> str:
         step = next(self._steps)
-        room = Room(
+        room = ActionContext(
             task=load_task(QUICK_TASK),
             sandbox=self.sandbox,
             check_submission=_accepted,
@@ -88,7 +90,7 @@ def voice() -> Voice:
 
 @pytest.fixture
 def desk(tmp_path: Path, cache: Path, voice: Voice) -> Iterator[Desk]:
-    furnishing = Furnishing(agent_env=ensure_agent_env(cache, "base").path)
+    furnishing = SandboxSpec(agent_env=ensure_agent_env(cache, "base").path)
     box = open_box(tmp_path / "rooms", furnishing, Limits())
     yield Desk(BwrapSandbox(box, Limits()), voice)
     box.close()

@@ -3,8 +3,8 @@
 import pytest
 
 from mlagentbench.core.errors import ActionError, ProviderError
-from mlagentbench.environment.editing import LONGEST_CODE
-from mlagentbench.environment.room import Told
+from mlagentbench.environment.action import Completion
+from mlagentbench.environment.actions.model_edits import LONGEST_CODE
 
 pytestmark = pytest.mark.anyio
 
@@ -90,7 +90,7 @@ async def test_two_answers_without_code_become_an_observation(desk, voice):
 
 async def test_an_answer_that_was_cut_off_is_not_written(desk, voice):
     await desk.put("train.py", OLD)
-    voice.replies = [Told(block("a = 1\n"), cut_off=True)]
+    voice.replies = [Completion(block("a = 1\n"), cut_off=True)]
     with pytest.raises(ActionError, match="cut off by the length limit"):
         await edit(desk)
     assert await desk.read("train.py") == OLD

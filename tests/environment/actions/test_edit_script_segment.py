@@ -3,7 +3,7 @@
 import pytest
 
 from mlagentbench.core.errors import ActionError
-from mlagentbench.environment.room import Told
+from mlagentbench.environment.action import Completion
 
 pytestmark = pytest.mark.anyio
 
@@ -86,7 +86,7 @@ async def test_what_may_not_be_written_or_read_is_refused_before_any_question(
 
 
 async def test_an_answer_that_was_cut_off_is_not_written(script, voice):
-    voice.replies = [Told("```python\nTWO\n```", cut_off=True)]
+    voice.replies = [Completion("```python\nTWO\n```", cut_off=True)]
     with pytest.raises(ActionError, match="cut off"):
         await edit(script, 2, 2)
     assert await script.read("a.py") == OLD

@@ -3,8 +3,8 @@
 import pytest
 
 from mlagentbench.core.errors import ActionError, ProviderError
-from mlagentbench.environment.actions.understand_file import MOST_BLOCKS
-from mlagentbench.environment.room import Told
+from mlagentbench.environment.action import Completion
+from mlagentbench.environment.actions.model_edits import MOST_BLOCKS
 
 pytestmark = pytest.mark.anyio
 
@@ -72,7 +72,7 @@ async def test_bytes_that_are_no_text_can_be_asked_about(desk, voice):
 
 async def test_an_answer_that_was_cut_off_says_so_and_silence_is_told(desk, voice):
     await desk.put("notes.txt", "text")
-    voice.replies = [Told("It says", cut_off=True), Told("  ")]
+    voice.replies = [Completion("It says", cut_off=True), Completion("  ")]
     assert await understand(desk) == "It says\n[cut off by the length limit]"
     assert "said nothing" in await understand(desk)
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.core.limits import Limits
 from mlagentbench.environment.agent_env import ensure_agent_env
-from mlagentbench.environment.sandbox.box import Box, Furnishing, open_box
+from mlagentbench.environment.sandbox.sandbox import Sandbox, SandboxSpec, open_box
+from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
-MakeBox = Callable[..., Box]
+MakeBox = Callable[..., Sandbox]
 
 
 @pytest.fixture
@@ -29,10 +29,10 @@ def rooms(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def make_box(rooms: Path, agent_env: Path) -> Iterator[MakeBox]:
-    opened: list[Box] = []
+    opened: list[Sandbox] = []
 
-    def make(limits: Limits | None = None, **furniture) -> Box:
-        furnishing = Furnishing(agent_env=agent_env, **furniture)
+    def make(limits: Limits | None = None, **furniture) -> Sandbox:
+        furnishing = SandboxSpec(agent_env=agent_env, **furniture)
         opened.append(open_box(rooms, furnishing, limits or Limits()))
         return opened[-1]
 
@@ -42,5 +42,5 @@ def make_box(rooms: Path, agent_env: Path) -> Iterator[MakeBox]:
 
 
 @pytest.fixture
-def box(make_box: MakeBox) -> Box:
+def box(make_box: MakeBox) -> Sandbox:
     return make_box()

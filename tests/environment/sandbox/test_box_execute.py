@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.core.errors import SandboxError
-from mlagentbench.core.limits import Limits
-from mlagentbench.environment.sandbox.box import Box
-from mlagentbench.environment.sandbox.tree import process_tree
+from mlagentbench.environment.sandbox.sandbox import Sandbox
+from mlagentbench.environment.sandbox.sandbox_spec import Limits
+from mlagentbench.environment.sandbox.watchdog import process_tree
 
 pytestmark = pytest.mark.anyio
 
@@ -34,7 +34,7 @@ while True:
 """
 
 
-async def python(box: Box, code: str, **options):
+async def python(box: Sandbox, code: str, **options):
     return await box.execute(["python", "-c", code], **options)
 
 
@@ -225,7 +225,7 @@ async def test_closing_kills_what_runs_and_removes_the_room(make_box):
     box.close()
 
 
-def _alive(box: Box) -> list[int]:
+def _alive(box: Sandbox) -> list[int]:
     """The processes in whose command line the room is named: its bubblewraps."""
     room = str(box.workspace.parent).encode()
     return [pid for pid in process_tree(1) if room in _command_line(pid)]

@@ -15,8 +15,13 @@ import pytest
 
 import mlagentbench
 from mlagentbench.core.errors import MachineError
-from mlagentbench.core.limits import Limits
-from mlagentbench.environment.sandbox.box import Box, Furnishing, Mount, open_box
+from mlagentbench.environment.sandbox.sandbox import (
+    Mount,
+    Sandbox,
+    SandboxSpec,
+    open_box,
+)
+from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
 pytestmark = pytest.mark.anyio
 
@@ -33,12 +38,12 @@ print(json.dumps(seen))
 """
 
 
-async def python(box: Box, code: str, *arguments: str):
+async def python(box: Sandbox, code: str, *arguments: str):
     return await box.execute(["python", "-c", code, *arguments], timeout=60)
 
 
 @pytest.fixture
-def furnished(make_box, tmp_path) -> Box:
+def furnished(make_box, tmp_path) -> Sandbox:
     private = tmp_path / "cache" / "task" / "private"
     public = tmp_path / "cache" / "task" / "public" / "data"
     starter = tmp_path / "starter"
@@ -108,7 +113,7 @@ async def test_nothing_of_the_hosts_environment_is_passed_on(furnished, monkeypa
     assert SECRET not in listed
 
 
-async def box_text(box: Box, script: str) -> str:
+async def box_text(box: Sandbox, script: str) -> str:
     done = await box.execute(["sh", "-c", script], timeout=60)
     return (done.stdout + done.stderr).decode(errors="replace")
 
@@ -329,7 +334,7 @@ def test_an_interpreter_that_a_sandbox_would_hide_is_refused(rooms, tmp_path):
     (tmp_path / "bin" / "python").touch()
     (tmp_path / "env" / "bin" / "python").symlink_to(tmp_path / "bin" / "python")
     with pytest.raises(MachineError, match="move Python elsewhere"):
-        open_box(rooms, Furnishing(agent_env=tmp_path / "env"), Limits())
+        open_box(rooms, SandboxSpec(agent_env=tmp_path / "env"), Limits())
 
 
 async def test_a_package_installed_for_the_base_interpreter_is_covered(
@@ -351,7 +356,7 @@ async def test_a_package_installed_for_the_base_interpreter_is_covered(
         (library / "site-packages" / package / "__init__.py").write_text(SECRET)
     env = elsewhere / "env"
     subprocess.run([executable, "-m", "venv", "--without-pip", env], check=True)
-    box = open_box(rooms, Furnishing(agent_env=env), Limits())
+    box = open_box(rooms, SandboxSpec(agent_env=env), Limits())
     try:
         done = await python(
             box,
@@ -371,7 +376,7 @@ async def test_the_systems_own_interpreter_serves_too(tmp_path, rooms, folder):
     env = tmp_path / "env"
     venv = [f"{folder}/python3", "-m", "venv", "--without-pip", str(env)]
     subprocess.run(venv, check=True, env={})
-    box = open_box(rooms, Furnishing(agent_env=env), Limits())
+    box = open_box(rooms, SandboxSpec(agent_env=env), Limits())
     try:
         code = """
 import glob, sys

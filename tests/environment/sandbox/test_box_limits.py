@@ -4,14 +4,14 @@ import time
 
 import pytest
 
-from mlagentbench.core.limits import Limits
 from mlagentbench.environment.sandbox import watchdog
-from mlagentbench.environment.sandbox.box import Box
+from mlagentbench.environment.sandbox.sandbox import Sandbox
+from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
-async def python(box: Box, code: str, **options):
+async def python(box: Sandbox, code: str, **options):
     options.setdefault("timeout", 60)
     return await box.execute(["python", "-c", code], **options)
 

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.core.errors import SandboxError
-from mlagentbench.core.limits import Limits
 from mlagentbench.environment.sandbox.cgroups import (
     Cgroup,
+    Hierarchy,
+    find_hierarchy,
+    limits_in_force,
     make_cgroup,
     remove_cgroups,
 )
-from mlagentbench.environment.sandbox.hierarchy import Hierarchy, find_hierarchy
-from mlagentbench.environment.sandbox.inforce import limits_in_force
+from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
 LIMITS = Limits(cpus=2, memory_mb=100, processes=50)
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.core.limits import Limits
-from mlagentbench.environment.sandbox.dialogue import (
+from mlagentbench.environment.sandbox.sandbox_spec import Limits
+from mlagentbench.environment.sandbox.timed_request import (
     Answer,
     NoAnswer,
-    Patience,
-    converse,
+    ResponseLimits,
+    ask_sandboxed,
 )
 
 pytestmark = pytest.mark.anyio
@@ -33,11 +33,11 @@ def talk(make_box):
 
     async def go(script, *, question=b"2", ready=5.0, answer=2.0, limits=None):
         box = make_box(limits)
-        patience = Patience(
+        patience = ResponseLimits(
             ready_seconds=ready, answer_seconds=answer, answer_bytes=2**20
         )
         command = ["python", "-I", "-c", HONEST + script]
-        return await converse(box, command, question, patience)
+        return await ask_sandboxed(box, command, question, patience)
 
     return go
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from inspect_ai.util._sandbox.self_check import *  # noqa: F403
 
-from mlagentbench.core.limits import Limits
-from mlagentbench.environment.sandbox.box import Furnishing
-from mlagentbench.environment.sandbox.provider import BwrapConfig, BwrapSandbox
+from mlagentbench.environment.sandbox.inspect_provider import BwrapConfig, BwrapSandbox
+from mlagentbench.environment.sandbox.sandbox import SandboxSpec
+from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -23,7 +23,7 @@ async def sandbox_env(
 ) -> AsyncIterator[BwrapSandbox]:
     if reason := CANNOT_APPLY.get(request.node.originalname):
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
-    furnishing = Furnishing(agent_env=agent_env)
+    furnishing = SandboxSpec(agent_env=agent_env)
     config = BwrapConfig(rooms=rooms, furnishing=furnishing, limits=Limits())
     opened = await BwrapSandbox.sample_init("check", config, {})
     yield opened["default"]

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from mlagentbench.environment.sandbox.opener import Opener
+from mlagentbench.environment.sandbox.safe_files import Opener
 
 SECRET = b"label"
 

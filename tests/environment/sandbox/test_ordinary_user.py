@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.environment.sandbox.command import tool
+from mlagentbench.environment.sandbox.bwrap import tool
 
 UID = 60990
 HERE = Path(__file__)

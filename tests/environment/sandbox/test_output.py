@@ -5,7 +5,7 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.environment.sandbox.output import HeadAndTail
+from mlagentbench.environment.sandbox.process import HeadAndTail
 
 
 def kept(limit: int, *pieces: bytes) -> HeadAndTail:

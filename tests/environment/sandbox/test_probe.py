@@ -8,7 +8,7 @@ import pytest
 
 from mlagentbench.core.errors import MachineError
 from mlagentbench.environment.sandbox import probe as probing
-from mlagentbench.environment.sandbox.kernel import version_in
+from mlagentbench.environment.sandbox.host import version_in
 from mlagentbench.environment.sandbox.probe import probe, require_isolation
 
 ordinary = pytest.mark.skipif(os.geteuid() == 0, reason="says how root can fix it")

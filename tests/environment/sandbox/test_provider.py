@@ -11,13 +11,13 @@ from inspect_ai.util import (
 )
 
 from mlagentbench.core.errors import SandboxError
-from mlagentbench.core.limits import Limits
-from mlagentbench.environment.sandbox.box import Furnishing, Mount
-from mlagentbench.environment.sandbox.provider import (
+from mlagentbench.environment.sandbox.inspect_provider import (
     BwrapConfig,
     BwrapSandbox,
     ExecutionTimedOut,
 )
+from mlagentbench.environment.sandbox.sandbox import Mount, SandboxSpec
+from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
 pytestmark = pytest.mark.anyio
 
@@ -97,7 +97,7 @@ async def test_planted_links_are_not_read(sandbox):
 
 
 async def test_a_sample_opens_a_sandbox_and_leaves_nothing(rooms, agent_env):
-    config = BwrapConfig(rooms=rooms, furnishing=Furnishing(agent_env=agent_env))
+    config = BwrapConfig(rooms=rooms, furnishing=SandboxSpec(agent_env=agent_env))
     await BwrapSandbox.task_init("task", config)
     opened = await BwrapSandbox.sample_init("task", config, {})
     done = await opened["default"].exec(["pwd"])
@@ -114,7 +114,7 @@ async def test_a_sample_without_a_configuration_is_refused():
 def test_a_configuration_survives_a_log(tmp_path):
     config = BwrapConfig(
         rooms=tmp_path,
-        furnishing=Furnishing(
+        furnishing=SandboxSpec(
             agent_env=Path("/env"),
             mounts=(Mount(source=tmp_path, target="/workspace/data"),),
             environment={"MLAB_SEED": "3"},

@@ -11,16 +11,15 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.core.errors import SandboxError, TaskError
-from mlagentbench.environment.sandbox.box import Mount, sweep
-from mlagentbench.environment.sandbox.rooms import make_room
-from mlagentbench.environment.sandbox.slots import take_slot
-from mlagentbench.environment.sandbox.tree import process_tree
+from mlagentbench.environment.sandbox.sandbox import Mount, sweep
+from mlagentbench.environment.sandbox.sandbox_folder import make_room, take_slot
+from mlagentbench.environment.sandbox.watchdog import process_tree
 
 HARNESS = """
 import asyncio, sys
 from pathlib import Path
-from mlagentbench.core.limits import Limits
-from mlagentbench.environment.sandbox.box import Furnishing, open_box
+from mlagentbench.environment.sandbox.sandbox_spec import Limits
+from mlagentbench.environment.sandbox.sandbox import SandboxSpec as Furnishing, open_box
 
 async def main():
     box = open_box(Path(sys.argv[1]), Furnishing(agent_env=Path(sys.argv[2])), Limits())

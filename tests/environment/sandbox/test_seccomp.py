@@ -6,8 +6,7 @@ import struct
 import pytest
 
 from mlagentbench.core.errors import MachineError
-from mlagentbench.environment.sandbox.seccomp import seccomp_filter
-from mlagentbench.environment.sandbox.syscalls import (
+from mlagentbench.environment.sandbox.seccomp import (
     ARCHITECTURES,
     CLONE,
     CLONE3,
@@ -15,6 +14,7 @@ from mlagentbench.environment.sandbox.syscalls import (
     SOCKET,
     SOCKETPAIR,
     UNSHARE,
+    seccomp_filter,
 )
 
 ALLOWED = 0

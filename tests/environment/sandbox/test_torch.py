@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.core.limits import Limits
 from mlagentbench.environment.agent_env import find_agent_env
-from mlagentbench.environment.sandbox.box import Furnishing, open_box
+from mlagentbench.environment.sandbox.sandbox import SandboxSpec, open_box
+from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -43,7 +43,7 @@ async def test_a_network_is_trained_with_workers_and_collectives(cache, rooms):
     built = find_agent_env(cache, "torch")
     if built is None:
         pytest.skip("the torch environment is not built; a torch task builds it")
-    box = open_box(rooms, Furnishing(agent_env=Path(built.path)), Limits())
+    box = open_box(rooms, SandboxSpec(agent_env=Path(built.path)), Limits())
     try:
         box.write("train.py", TRAIN.encode())
         done = await box.execute(["python", "train.py"], timeout=300)

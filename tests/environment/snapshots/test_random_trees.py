@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mlagentbench.environment.snapshots import manifest
+from mlagentbench.environment.snapshots import objects
 from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
 
 SUBMISSION = ("submission",)
@@ -51,7 +51,7 @@ def build(tree, root: Path) -> None:
 def test_what_is_not_dropped_is_restored_byte_for_byte(
     steps, best, tree_of, monkeypatch
 ):
-    monkeypatch.setattr(manifest, "LARGE", LARGE)
+    monkeypatch.setattr(objects, "LARGE", LARGE)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "workspace"
         root.mkdir()

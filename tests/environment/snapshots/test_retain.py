@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.environment.snapshots.manifest import Manifests
+from mlagentbench.environment.snapshots.objects import Manifests
 from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
 
 MB = 2**20

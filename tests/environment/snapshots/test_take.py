@@ -11,12 +11,12 @@ import pytest
 
 from mlagentbench.core.errors import RecordError, SandboxError
 from mlagentbench.environment.snapshots import store as store_module
-from mlagentbench.environment.snapshots.folder import FolderSource
 from mlagentbench.environment.snapshots.store import (
     SnapshotLimits,
     SnapshotStore,
     StatCache,
 )
+from mlagentbench.environment.snapshots.take import FolderSource
 
 MB = 2**20
 SETTLED = 0.06

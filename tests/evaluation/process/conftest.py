@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.task import (
     Baseline,
     Budget,
@@ -15,10 +14,18 @@ from mlagentbench.core.task import (
     Task,
     Validation,
 )
-from mlagentbench.core.trace import End, Measurement, Seconds, Spent, Step, Trace
-from mlagentbench.evaluation.judgement import Verdict
-from mlagentbench.evaluation.process.story import Story
-from mlagentbench.evaluation.process.table import CHECKS
+from mlagentbench.core.trace import (
+    End,
+    Ending,
+    Measurement,
+    Seconds,
+    Spent,
+    Step,
+    Trace,
+)
+from mlagentbench.evaluation.evaluate import Verdict
+from mlagentbench.evaluation.process.examine import CHECKS
+from mlagentbench.evaluation.process.story import RunView
 
 
 def make_task(**changes):
@@ -100,7 +107,7 @@ class Told:
 
     def story(self, task=None, ending=Ending.SUBMITTED, score=1.0, error=None):
         verdict = Verdict(score=score, submission_error=error)
-        return Story(task or make_task(), self.trace(ending), verdict)
+        return RunView(task or make_task(), self.trace(ending), verdict)
 
     def found(self, check, **more):
         """Return the findings of one check."""

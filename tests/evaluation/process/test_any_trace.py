@@ -6,13 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.core.ending import Ending
-from mlagentbench.core.finding import ProcessCheck
-from mlagentbench.core.trace import End, Measurement, Spent, Trace
-from mlagentbench.evaluation.judgement import Verdict
-from mlagentbench.evaluation.process.examine import examine
+from mlagentbench.core.scorecard import ProcessCheck
+from mlagentbench.core.trace import End, Ending, Measurement, Spent, Trace
+from mlagentbench.evaluation.evaluate import Verdict
+from mlagentbench.evaluation.process.examine import CHECKS, examine
 from mlagentbench.evaluation.process.failure import failure_mode
-from mlagentbench.evaluation.process.table import CHECKS
 
 PIECES = [
     "accuracy of 0.87", "MAE fell from 29,265.6 to 21.5k", "26% better", "1e999", "-",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlagentbench.core.ending import Ending
+from mlagentbench.core.trace import Ending
 
 
 def test_a_file_that_never_came_is_found(run):

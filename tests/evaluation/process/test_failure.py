@@ -2,12 +2,11 @@
 
 import pytest
 
-from mlagentbench.core.ending import Ending
-from mlagentbench.core.finding import FailureMode
-from mlagentbench.evaluation.judgement import Verdict
-from mlagentbench.evaluation.process.examine import EVIDENCE_SHOWN, examine
+from mlagentbench.core.scorecard import FailureMode
+from mlagentbench.core.trace import Ending
+from mlagentbench.evaluation.evaluate import Verdict
+from mlagentbench.evaluation.process.examine import CHECKS, EVIDENCE_SHOWN, examine
 from mlagentbench.evaluation.process.failure import failure_mode
-from mlagentbench.evaluation.process.table import CHECKS
 
 
 def mode(run, task, *, ending=Ending.SUBMITTED, score=99.0, success=False):

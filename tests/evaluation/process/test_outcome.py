@@ -2,9 +2,8 @@
 
 import pytest
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.task import Budget
-from mlagentbench.core.trace import Seconds, Spent
+from mlagentbench.core.trace import Ending, Seconds, Spent
 
 
 def test_leaving_something_worse_than_the_best_is_found(run):

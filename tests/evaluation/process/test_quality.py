@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.evaluation.process.table import CHECKS
+from mlagentbench.evaluation.process.examine import CHECKS
 
 ROOT = Path(__file__).parents[3]
 LEAST = {

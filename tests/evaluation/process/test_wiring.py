@@ -2,14 +2,19 @@
 
 import pytest
 
-from mlagentbench.core.ending import Ending
-from mlagentbench.core.finding import FailureMode
-from mlagentbench.core.scorecard import Harness, RunId, SandboxUsed, Scorecard
-from mlagentbench.evaluation.judgement import Circumstances, Verdict, evaluate
-from mlagentbench.evaluation.process.table import CHECKS
+from mlagentbench.core.scorecard import (
+    FailureMode,
+    Harness,
+    RunId,
+    SandboxUsed,
+    Scorecard,
+)
+from mlagentbench.core.trace import Ending
+from mlagentbench.evaluation.evaluate import EvaluationContext, Verdict, evaluate
+from mlagentbench.evaluation.process.examine import CHECKS
 
 RUN = RunId(task="toy", agent="a", model="none", seed=0)
-UNDER = Circumstances(
+UNDER = EvaluationContext(
     sandbox=SandboxUsed(provider="bwrap", limits="rlimits"),
     harness=Harness(version="0", inspect_ai="0"),
     created="2026-11-16T00:00:00+00:00",

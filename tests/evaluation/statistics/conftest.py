@@ -2,9 +2,10 @@
 
 import pytest
 
-from mlagentbench.core.ending import Ending
+from mlagentbench.core.score import SUCCESS_THRESHOLD
 from mlagentbench.core.scorecard import Harness, SandboxUsed, Scorecard, Starter
-from mlagentbench.core.task import SUCCESS_BAR, Direction
+from mlagentbench.core.task import Direction
+from mlagentbench.core.trace import Ending
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def card():
             run=f"{task}:{agent}:{fields['model']}:{seed}", task=task, agent=agent,
             seed=seed, metric="accuracy", direction=Direction.HIGHER,
             score=None if gain is None else 2.0 * (1 + gain), improvement=gain,
-            success=gain is not None and gain > SUCCESS_BAR,
+            success=gain is not None and gain > SUCCESS_THRESHOLD,
             harness=Harness(version="0", inspect_ai="0"), created="now", **fields,
         )  # fmt: skip
 

@@ -3,8 +3,8 @@
 import pytest
 from tests.paper.fixture import paper_cards
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.scorecard import SandboxUsed, Starter
+from mlagentbench.core.trace import Ending
 from mlagentbench.evaluation.statistics.compare import Side, compare, compare_all
 
 

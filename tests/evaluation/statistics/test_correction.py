@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.evaluation.statistics.correction import holm
+from mlagentbench.evaluation.statistics.significance import holm
 
 p_values = st.lists(st.floats(0, 1), max_size=8)
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from mlagentbench.evaluation.statistics.detectable import (
+from mlagentbench.evaluation.statistics.power import (
     detectable_of_means,
     detectable_of_rates,
     in_words,
 )
-from mlagentbench.evaluation.statistics.paired import contrast_rates
+from mlagentbench.evaluation.statistics.significance import contrast_rates
 
 HALF = [True, False] * 4
 

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.core.finding import FailureMode
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.evaluation.process.table import CHECKS
-from mlagentbench.evaluation.statistics.detectable import smallest
-from mlagentbench.evaluation.statistics.paired import Contrast
-from mlagentbench.evaluation.statistics.spread import Error
+from mlagentbench.core.scorecard import FailureMode, Scorecard
+from mlagentbench.evaluation.process.examine import CHECKS
+from mlagentbench.evaluation.statistics.intervals import Error
+from mlagentbench.evaluation.statistics.power import smallest
+from mlagentbench.evaluation.statistics.significance import Contrast
 
 PAGE = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text()
 PLAIN = {

@@ -6,7 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from mlagentbench.evaluation.statistics.paired import contrast_means, contrast_rates
+from mlagentbench.evaluation.statistics.significance import (
+    contrast_means,
+    contrast_rates,
+)
 
 cells = st.lists(st.booleans(), min_size=1, max_size=8)
 sides = st.dictionaries(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from mlagentbench.evaluation.statistics.permutation import permutation_p
+from mlagentbench.evaluation.statistics.significance import permutation_p
 
 rates = st.lists(st.integers(-8, 8).map(lambda k: k / 8), min_size=2, max_size=8)
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from mlagentbench.evaluation.statistics.shuffling import (
+from mlagentbench.evaluation.statistics.significance import (
     shuffled_means_p,
     shuffled_rates_p,
 )

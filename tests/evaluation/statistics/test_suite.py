@@ -8,8 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from mlagentbench.evaluation.statistics.rates import wilson
-from mlagentbench.evaluation.statistics.suite import new_tasks, suite_mean, suite_rate
+from mlagentbench.evaluation.statistics.intervals import (
+    new_tasks,
+    suite_mean,
+    suite_rate,
+    wilson,
+)
 
 NEVER, ALWAYS = [False] * 8, [True] * 8
 runs = st.dictionaries(

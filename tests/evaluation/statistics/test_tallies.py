@@ -2,12 +2,12 @@
 
 import pytest
 
-from mlagentbench.core.ending import Ending
 from mlagentbench.core.scorecard import BestStep, Starter
+from mlagentbench.core.trace import Ending
 from mlagentbench.evaluation.statistics.tallies import (
     counted,
-    gain_or_none_made,
     given_away,
+    improvement_or_zero,
     tally,
 )
 
@@ -70,8 +70,8 @@ def test_without_a_starter_to_count_from_no_mean_is_claimed(make_card, starter):
 
 
 def test_no_improvement_is_zero_and_never_minus_zero(make_card, valid):
-    assert str(gain_or_none_made(make_card(direction="lower"))) == "0.0"
-    assert str(gain_or_none_made(valid(-0.0))) == "0.0"
+    assert str(improvement_or_zero(make_card(direction="lower"))) == "0.0"
+    assert str(improvement_or_zero(valid(-0.0))) == "0.0"
 
 
 def test_what_was_given_away_is_the_best_steps_lead_on_what_was_submitted(

@@ -16,7 +16,7 @@ TASK = "tasks/suite/house_price"
 PLACES = (
     "",
     "__init__.py",
-    "tasks/canary.py",
+    "tasks/load.py",
     f"{TASK}/grade.py",
     f"{TASK}/prepare.py",
     f"{TASK}/reference/train.py",

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
+from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.page import write_report
-from mlagentbench.report.view import ExperimentView
 
 FLAGS = [
     "--no-sandbox",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlagentbench.report.view import ExperimentView
+from mlagentbench.report.data import ExperimentView
 
 
 def visible(page, selector: str) -> int:

@@ -2,9 +2,8 @@
 
 import pytest
 
-from mlagentbench.core.ending import Ending
-from mlagentbench.core.trace import Measurement, Trace
-from mlagentbench.report.view import ExperimentView, TaskFacts
+from mlagentbench.core.trace import Ending, Measurement, Trace
+from mlagentbench.report.data import ExperimentView, TaskFacts
 
 ATTACK = (
     "<a href='//x'>y</a></script><img src=x onerror=alert(1)>"

@@ -3,7 +3,7 @@
 import pytest
 from tests.paper.fixture import paper_cards
 
-from mlagentbench.report.view import ExperimentView
+from mlagentbench.report.data import ExperimentView
 
 SECTIONS = (
     *("agents", "success", "improvement-by-task", "categories", "curves", "budgets"),

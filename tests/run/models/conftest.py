@@ -11,8 +11,7 @@ from threading import Event, Thread
 import pytest
 
 from mlagentbench.core.progress import Silent
-from mlagentbench.run.models.weights import ensure_weights
-from mlagentbench.run.models.weights_table import WEIGHTS, Weights
+from mlagentbench.run.models.weights import WEIGHTS, Weights, ensure_weights
 
 SMALL = "smollm2-135m"
 HALVES = (b"first half " * 50_000, b"second half" * 50_000)

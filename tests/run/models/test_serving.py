@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.core.errors import MachineError
-from mlagentbench.run.models.serving import Server, serving
+from mlagentbench.run.models.local import Server, serving
 
 HARNESS = """
 import sys, time
 from pathlib import Path
-from mlagentbench.run.models.serving import serving
+from mlagentbench.run.models.local import serving
 server = serving(Path(sys.argv[1]), "small", 1)
 print(server.url(), server.pid, flush=True)
 time.sleep(float(sys.argv[2]))

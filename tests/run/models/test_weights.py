@@ -8,9 +8,8 @@ import pytest
 
 from mlagentbench.core.errors import MachineError, UsageError
 from mlagentbench.core.progress import Silent
-from mlagentbench.run.models.choice import check_local, local_fact, spelled_out
-from mlagentbench.run.models.weights import ensure_weights
-from mlagentbench.run.models.weights_table import DEFAULT, WEIGHTS
+from mlagentbench.run.models.choice import check_local, full_model_name, local_fact
+from mlagentbench.run.models.weights import DEFAULT, WEIGHTS, ensure_weights
 from mlagentbench.tasks.digest import sha256_of
 
 WHOLE = b"first half " * 50_000 + b"second half" * 50_000
@@ -20,7 +19,7 @@ import sys
 from pathlib import Path
 from mlagentbench.core.progress import Silent
 from mlagentbench.run.models.weights import ensure_weights
-from mlagentbench.run.models.weights_table import WEIGHTS, Weights
+from mlagentbench.run.models.weights import WEIGHTS, Weights
 WEIGHTS["tiny"] = Weights.model_validate_json(sys.argv[2])
 print(ensure_weights(Path(sys.argv[1]), "tiny", Silent()))
 """
@@ -160,9 +159,9 @@ def test_a_wrong_name_is_answered_with_near_ones():
 
 
 def test_local_alone_means_the_default():
-    assert spelled_out("local") == spelled_out("local/") == f"local/{DEFAULT}"
-    assert spelled_out("local/smollm2-135m") == "local/smollm2-135m"
-    assert spelled_out("localhost/x") == "localhost/x"
+    assert full_model_name("local") == full_model_name("local/") == f"local/{DEFAULT}"
+    assert full_model_name("local/smollm2-135m") == "local/smollm2-135m"
+    assert full_model_name("localhost/x") == "localhost/x"
 
 
 def test_the_doctor_says_what_is_missing(tmp_path):

@@ -10,12 +10,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.core.turns import OUTPUTS
 from mlagentbench.environment.agent_env import ensure_agent_env
-from mlagentbench.run.places import default_cache
-from mlagentbench.run.submission import judge_saved
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.grading.submission import judge_saved
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
 from mlagentbench.tasks.suite.babylm.bytewise import (
     BYTES,

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 
+from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
-from mlagentbench.run.places import default_cache
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import Prepared, prepare
 from mlagentbench.tasks.suite.cifar10.grade import grade
 from mlagentbench.tasks.suite.cifar10.metric import CLASSES, accuracy, read_scores

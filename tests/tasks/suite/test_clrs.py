@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SandboxError, SubmissionError
 from mlagentbench.core.turns import OUTPUTS
-from mlagentbench.run.places import default_cache
-from mlagentbench.run.submission import judge_saved
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.grading.submission import judge_saved
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
 from mlagentbench.tasks.suite.clrs.chance import RULES, best_rule
 from mlagentbench.tasks.suite.clrs.generator import draw_graphs, solve

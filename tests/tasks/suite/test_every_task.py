@@ -10,18 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.core.task import SUCCESS_BAR
-from mlagentbench.run.bench import RealBench
-from mlagentbench.run.order import Nobody
-from mlagentbench.run.places import default_cache
-from mlagentbench.tasks.canary import CANARY
-from mlagentbench.tasks.catalogue import load_task, task_ids
+from mlagentbench.core.cache import default_cache
+from mlagentbench.core.progress import NullObserver
+from mlagentbench.core.score import SUCCESS_THRESHOLD
+from mlagentbench.run.measure import PipelineBench
 from mlagentbench.tasks.check import check, read_checks
-from mlagentbench.tasks.check.data import data_is_as_prepared, labels_do_not_leak
-from mlagentbench.tasks.check.subject import Subject
+from mlagentbench.tasks.check.checks import data_is_as_prepared, labels_do_not_leak
+from mlagentbench.tasks.check.evidence import Subject
 from mlagentbench.tasks.digest import task_digest
+from mlagentbench.tasks.load import CANARY, load_task, problem, task_ids
 from mlagentbench.tasks.prepare import prepare
-from mlagentbench.tasks.problem import problem
 
 TASKS = task_ids()
 PROJECT = Path(__file__).parents[3]
@@ -46,7 +44,7 @@ def due():
 def subject(request, tmp_path):
     task = load_task(request.param)
     prepared = prepare(task, default_cache())
-    bench = RealBench(default_cache(), Nobody())
+    bench = PipelineBench(default_cache(), NullObserver())
     return Subject(task=task, prepared=prepared, bench=bench, scratch=tmp_path)
 
 
@@ -54,7 +52,7 @@ def subject(request, tmp_path):
 @pytest.mark.parametrize("name", due())
 def test_a_changed_task_and_one_in_rotation_are_sound(name, tmp_path):
     task, cache = load_task(name), default_cache()
-    bench = RealBench(cache, Nobody())
+    bench = PipelineBench(cache, NullObserver())
     findings = check(task, prepare(task, cache), bench, scratch=tmp_path)
     assert [f"{f.check}: {f.detail}" for f in findings if not f.ok] == []
 
@@ -87,8 +85,8 @@ def test_no_measured_starter_succeeds_and_the_reference_is_clear_of_the_bar(name
         task.direction.sign * (score - starter.mean) / abs(starter.mean)
         for score in (*starter.scores, reference.mean)
     ]
-    assert max(gains[:-1]) <= SUCCESS_BAR
-    assert gains[-1] >= 1.5 * SUCCESS_BAR
+    assert max(gains[:-1]) <= SUCCESS_THRESHOLD
+    assert gains[-1] >= 1.5 * SUCCESS_THRESHOLD
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
-from mlagentbench.run.places import default_cache
-from mlagentbench.tasks.catalogue import load_task
-from mlagentbench.tasks.loader import load_grade
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
 from mlagentbench.tasks.suite.fathomnet import metric, scenes
 from mlagentbench.tasks.suite.fathomnet.rendering import paint
 from mlagentbench.tasks.suite_data import generator
+from mlagentbench.tasks.task_code import load_grade
 
 HEADER = "Id,categories,osd\n"
 RANKINGS = st.lists(st.sampled_from(metric.CATEGORIES), unique=True, max_size=20)

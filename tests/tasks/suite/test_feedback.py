@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
-from mlagentbench.run.places import default_cache
-from mlagentbench.tasks.catalogue import load_task
-from mlagentbench.tasks.fetch import fetch
-from mlagentbench.tasks.loader import load_grade
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.sources import fetch
 from mlagentbench.tasks.suite.feedback import prepare as preparation
 from mlagentbench.tasks.suite.feedback.degrade import degrade
 from mlagentbench.tasks.suite.feedback.metric import mcrmse
 from mlagentbench.tasks.suite.feedback.prose import passages, read_speeches
 from mlagentbench.tasks.suite.feedback.writers import TRAITS, another_score, draw_writer
+from mlagentbench.tasks.task_code import load_grade
 
 ROWS = st.lists(
     st.lists(st.floats(1, 5), min_size=12, max_size=12), min_size=1, max_size=8

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
-from mlagentbench.run.places import default_cache
-from mlagentbench.tasks.catalogue import load_task
-from mlagentbench.tasks.loader import load_grade
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
 from mlagentbench.tasks.suite.identify_contrails import generator, metric
 from mlagentbench.tasks.suite_data import generator as chance
+from mlagentbench.tasks.task_code import load_grade
 
 SHAPE = (metric.SIZE, metric.SIZE)
 PIXELS = metric.SIZE**2

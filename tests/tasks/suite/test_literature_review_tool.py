@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.run.places import default_cache
-from mlagentbench.run.submission import judge_saved
-from mlagentbench.tasks.catalogue import load_task
+from mlagentbench.core.cache import default_cache
+from mlagentbench.grading.submission import judge_saved
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
 from mlagentbench.tasks.suite.literature_review_tool.metric import (
     list_references,

@@ -16,9 +16,8 @@ import pytest
 
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.core.turns import OUTPUTS, TURNS, Turn, Turns
-from mlagentbench.run.submission import judge_saved
-from mlagentbench.tasks.catalogue import load_task
-from mlagentbench.tasks.loader import load_grade
+from mlagentbench.grading.submission import judge_saved
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
 from mlagentbench.tasks.suite.llama_inference.decoder import Decoder
 from mlagentbench.tasks.suite.llama_inference.metric import (
@@ -28,6 +27,7 @@ from mlagentbench.tasks.suite.llama_inference.metric import (
     share_right,
 )
 from mlagentbench.tasks.suite.llama_inference.prepare import CLEAR_GAP, CONFIG
+from mlagentbench.tasks.task_code import load_grade
 
 FOLDER = load_task("llama-inference").folder
 STARTER = (FOLDER / "starter" / "generate.py").read_text()

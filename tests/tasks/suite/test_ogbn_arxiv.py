@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 
+from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
-from mlagentbench.run.places import default_cache
-from mlagentbench.tasks.catalogue import load_task
-from mlagentbench.tasks.fetch import fetch
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.sources import fetch
 from mlagentbench.tasks.suite.ogbn_arxiv.grade import grade
 from mlagentbench.tasks.suite.ogbn_arxiv.metric import accuracy
 from mlagentbench.tasks.suite.ogbn_arxiv.planetoid import PARTS, load, read_citations

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
-from mlagentbench.run.places import default_cache
 from mlagentbench.tasks.archives import Archives
-from mlagentbench.tasks.catalogue import load_task
-from mlagentbench.tasks.fetch import fetch
+from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import Prepared, prepare
+from mlagentbench.tasks.sources import fetch
 from mlagentbench.tasks.suite.parkinsons_disease.forecasts import forecasts, known_at
 from mlagentbench.tasks.suite.parkinsons_disease.grade import grade
 from mlagentbench.tasks.suite.parkinsons_disease.metric import smape_plus_one

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.run.places import default_cache
-from mlagentbench.tasks.catalogue import load_task, task_ids
-from mlagentbench.tasks.manifest import read_manifest
-from mlagentbench.tasks.prepare import find_prepared, verify
+from mlagentbench.core.cache import default_cache
+from mlagentbench.tasks.load import load_task, task_ids
+from mlagentbench.tasks.prepare import find_prepared, read_manifest, verify
 
 MLAB = Path(sys.executable).with_name("mlab")
 LONGEST_KILL = 25.0

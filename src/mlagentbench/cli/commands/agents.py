@@ -2,9 +2,9 @@
 
 import click
 
-from mlagentbench.agents.table import AGENTS
-from mlagentbench.cli.arguments import json_option
+from mlagentbench.agents.catalogue import AGENTS
 from mlagentbench.cli.console import print_json, print_table
+from mlagentbench.cli.options import json_option
 
 
 @click.command("agents")

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlagentbench.cli.arguments import (
+from mlagentbench.cli.console import err, print_json
+from mlagentbench.cli.options import (
     chosen_tasks,
     edition_option,
     json_option,
     task_arguments,
 )
-from mlagentbench.cli.console import err, print_json
 
 if TYPE_CHECKING:
     from mlagentbench.core.task import Task
@@ -38,16 +38,16 @@ def command(*, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool)
 
 
 def _findings(task: "Task") -> "tuple[Finding, ...]":
-    from mlagentbench.cli.live import Screen
-    from mlagentbench.run.bench import RealBench
-    from mlagentbench.run.places import default_cache
-    from mlagentbench.run.readiness import make_ready
+    from mlagentbench.cli.console import Screen
+    from mlagentbench.core.cache import default_cache
+    from mlagentbench.run.measure import PipelineBench
+    from mlagentbench.run.ready import make_ready
     from mlagentbench.tasks.check import check, write_checks
 
     cache = default_cache()
     with Screen() as screen, tempfile.TemporaryDirectory(prefix="mlab-check-") as tmp:
         ready = make_ready(task, cache, screen)
-        bench = RealBench(cache, screen)
+        bench = PipelineBench(cache, screen)
         found = check(task, ready.prepared, bench, scratch=Path(tmp))
     if all(finding.ok for finding in found):
         write_checks(task, found)

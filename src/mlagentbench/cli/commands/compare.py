@@ -1,12 +1,20 @@
-"""`mlab compare`: which of two sides is better, and how sure that is."""
+"""Mlab compare."""
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from mlagentbench.cli.arguments import json_option
 from mlagentbench.cli.console import err, print_json, print_table
+from mlagentbench.cli.options import json_option, split
+from mlagentbench.core.errors import UsageError
+from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.text import harmless
+from mlagentbench.evaluation.statistics.compare import Side
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.scorecard_file import last_attempts
+from mlagentbench.report.averages import who
 
 if TYPE_CHECKING:
     from mlagentbench.evaluation.statistics.compare import Comparison
@@ -20,8 +28,6 @@ def command(*, sides: tuple[str, ...], as_json: bool) -> None:
 
     A side is EXP or EXP:NAME, NAME an agent or a model in it.
     """
-    from mlagentbench.cli.sides import read_sides
-    from mlagentbench.core.errors import UsageError
     from mlagentbench.evaluation.statistics.compare import compare_all
 
     if len(sides) < 2:
@@ -42,7 +48,7 @@ def command(*, sides: tuple[str, ...], as_json: bool) -> None:
 
 
 def _document(pair: "Comparison") -> dict[str, object]:
-    from mlagentbench.report.comparing import written
+    from mlagentbench.report.terminal import written
 
     # Through text, because an interval without bounds is null in JSON.
     facts = json.loads(pair.model_dump_json())
@@ -50,7 +56,7 @@ def _document(pair: "Comparison") -> dict[str, object]:
 
 
 def _print(pair: "Comparison") -> None:
-    from mlagentbench.report.comparing import COLUMNS, task_rows, written
+    from mlagentbench.report.terminal import COLUMNS, task_rows, written
 
     said = written(pair)
     click.echo(f"A: {pair.a.name}\nB: {pair.b.name}\n")
@@ -63,3 +69,52 @@ def _print(pair: "Comparison") -> None:
         click.echo(said.detectable)
     if said.remarks:
         click.echo("\n".join(["\nnotes:", *(f"  {line}" for line in said.remarks)]))
+
+
+def read_sides(texts: Sequence[str]) -> tuple[list[Side], list[str]]:
+    """Return the sides, and a warning for each line that could not be read."""
+    sides: list[Side] = []
+    warnings: list[str] = []
+    for text in texts:
+        side, odd = _side(text)
+        sides.append(side)
+        warnings += odd
+    return _told_apart(sides, texts), list(dict.fromkeys(warnings))
+
+
+def _told_apart(sides: list[Side], texts: Sequence[str]) -> list[Side]:
+    if len({side.name for side in sides}) == len(sides):
+        return sides
+    return [
+        side.model_copy(update={"name": f"{side.name} in {text}"})
+        for side, text in zip(sides, texts, strict=True)
+    ]
+
+
+def _side(text: str) -> tuple[Side, list[str]]:
+    folder, name = split(text)
+    found, warnings = Experiment(folder).scorecards()
+    cards = last_attempts(found)
+    if not cards:
+        raise UsageError(
+            f"{folder} has no scorecards; `mlab score {folder}` makes them"
+        )
+    chosen = [card for card in cards if not name or name in _names(card)]
+    if not chosen:
+        raise UsageError(
+            f"{folder} has no agent or model '{name}'; it has {_listed(cards)}"
+        )
+    acting = {who(card) for card in chosen}
+    if len(acting) > 1:
+        raise UsageError(
+            f"{text} is several: {_listed(chosen)}; name one of them as {folder}:NAME"
+        )
+    return Side(name=harmless(acting.pop()), cards=tuple(chosen)), warnings
+
+
+def _names(card: Scorecard) -> tuple[str, str, str]:
+    return card.agent, card.model, who(card)
+
+
+def _listed(cards: Sequence[Scorecard]) -> str:
+    return ", ".join(dict.fromkeys(harmless(who(card)) for card in cards))

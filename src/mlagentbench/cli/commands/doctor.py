@@ -2,17 +2,17 @@
 
 import click
 
-from mlagentbench.cli.arguments import json_option
 from mlagentbench.cli.console import print_json, print_table
+from mlagentbench.cli.options import json_option
 
 
 @click.command("doctor")
 @json_option
 def command(*, as_json: bool) -> int:
     """Say what this machine can do: sandbox, limits, cores, memory, disk, keys."""
-    from mlagentbench.run.machine import examine
+    from mlagentbench.core.cache import default_cache
+    from mlagentbench.run.doctor import examine
     from mlagentbench.run.models.choice import local_fact
-    from mlagentbench.run.places import default_cache
 
     cache = default_cache()
     facts = [*examine(cache), local_fact(cache)]

@@ -2,14 +2,14 @@
 
 import click
 
-from mlagentbench.cli.arguments import (
+from mlagentbench.cli.console import print_json, print_table
+from mlagentbench.cli.options import (
     chosen_tasks,
     edition_option,
     json_option,
+    refuse_too_many,
     task_arguments,
 )
-from mlagentbench.cli.console import print_json, print_table
-from mlagentbench.cli.run_values import refuse_too_many
 
 
 @click.command("measure")
@@ -28,16 +28,16 @@ def command(
     as_json: bool,
 ) -> None:
     """Run starter and reference of TASKS and write their scores to measured.json."""
-    from mlagentbench.cli.live import Screen
-    from mlagentbench.run.bench import RealBench, measure
-    from mlagentbench.run.places import default_cache
-    from mlagentbench.tasks.measured import write_measured
+    from mlagentbench.cli.console import Screen
+    from mlagentbench.core.cache import default_cache
+    from mlagentbench.run.measure import PipelineBench, measure
+    from mlagentbench.tasks.load import write_measured
 
     refuse_too_many(parallel)
     found = {}
     for task in chosen_tasks(tasks, edition=edition, every=every):
         with Screen() as screen:
-            bench = RealBench(default_cache(), screen)
+            bench = PipelineBench(default_cache(), screen)
             found[task.name] = measure(task, bench, runs=runs, parallel=parallel)
         write_measured(task.folder, task.edition, found[task.name])
     if as_json:

@@ -2,13 +2,13 @@
 
 import click
 
-from mlagentbench.cli.arguments import (
+from mlagentbench.cli.console import print_json
+from mlagentbench.cli.options import (
     chosen_tasks,
     edition_option,
     json_option,
     task_arguments,
 )
-from mlagentbench.cli.console import print_json
 
 
 @click.command("prepare")
@@ -19,9 +19,9 @@ def command(
     *, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool
 ) -> None:
     """Fetch or build the data of TASKS into the cache, once."""
-    from mlagentbench.cli.live import Screen
-    from mlagentbench.run.places import default_cache
-    from mlagentbench.run.readiness import make_ready
+    from mlagentbench.cli.console import Screen
+    from mlagentbench.core.cache import default_cache
+    from mlagentbench.run.ready import make_ready
 
     made = {}
     with Screen() as screen:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from mlagentbench.cli.arguments import json_option
+from mlagentbench.cli.options import json_option
 
 
 @click.command("prune")
@@ -13,8 +13,8 @@ from mlagentbench.cli.arguments import json_option
 def command(*, experiment: Path, as_json: bool) -> None:
     """Drop snapshots and objects of EXP that no run's trace names."""
     from mlagentbench.cli.console import print_json
-    from mlagentbench.run.experiment import Experiment
-    from mlagentbench.run.pruning import prune
+    from mlagentbench.experiment.experiment import Experiment
+    from mlagentbench.experiment.history import prune
 
     pruned = prune(Experiment(experiment))
     if as_json:

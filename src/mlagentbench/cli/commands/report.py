@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from mlagentbench.cli.arguments import json_option
+from mlagentbench.cli.options import json_option
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -32,10 +32,10 @@ def command(
     The page works without a network. To share logs, use `inspect view bundle`.
     """
     from mlagentbench.cli.console import err, print_json
-    from mlagentbench.cli.reporting import view_of
+    from mlagentbench.experiment.experiment import Experiment
+    from mlagentbench.report.collect import view_of
     from mlagentbench.report.export import headline_latex, runs_csv, write_table
     from mlagentbench.report.page import write_report
-    from mlagentbench.run.experiment import Experiment
 
     found = [Experiment(folder) for folder in experiments]
     view = view_of(found)

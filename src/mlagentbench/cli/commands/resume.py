@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlagentbench.cli.arguments import json_option
+from mlagentbench.cli.options import json_option
 from mlagentbench.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlagentbench.run.experiment import Experiment
+    from mlagentbench.experiment.experiment import Experiment
 
 
 @click.command("resume")
@@ -21,7 +21,7 @@ def command(
     *, experiment: str, from_step: int | None, new: Path | None, as_json: bool
 ) -> int:
     """Go on with every run of EXP that was cut off; finished ones stay as they are."""
-    from mlagentbench.cli.live import Screen
+    from mlagentbench.cli.console import Screen
     from mlagentbench.cli.outcome import print_outcome, save_report
     from mlagentbench.run.pipeline import resume
 
@@ -36,9 +36,9 @@ def command(
 
 
 def _experiment(text: str, step: int | None, new: Path | None) -> "Experiment":
-    from mlagentbench.cli.selection import select_runs
-    from mlagentbench.run.experiment import Experiment
-    from mlagentbench.run.forking import fork
+    from mlagentbench.cli.options import select_runs
+    from mlagentbench.experiment.experiment import Experiment
+    from mlagentbench.experiment.history import fork
 
     found, runs = select_runs(text)
     if step is None and new is None:

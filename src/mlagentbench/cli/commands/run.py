@@ -1,11 +1,16 @@
-"""`mlab run`: send an agent to work, judge what it did, write the report."""
+"""Mlab run, with its estimate."""
 
+import math
+import sys
 from pathlib import Path
 
 import click
 
-from mlagentbench.cli.arguments import chosen_names, task_arguments
-from mlagentbench.cli.run_options import run_options
+from mlagentbench.cli.console import err
+from mlagentbench.cli.options import chosen_names, run_options, task_arguments
+from mlagentbench.evaluation.cost import is_free
+from mlagentbench.experiment.plan import NO_MODEL, Plan
+from mlagentbench.tasks.load import load_task
 
 
 @click.command("run")
@@ -38,17 +43,16 @@ def command(
     as_json: bool,
 ) -> int:
     """Run an agent on TASKS, judge what it submits and write a report."""
-    from mlagentbench.agents.table import usual_agent
-    from mlagentbench.cli.estimate import agreed
-    from mlagentbench.cli.judge_options import read_judge
-    from mlagentbench.cli.price_options import read_price_option
-    from mlagentbench.cli.run_values import (
+    from mlagentbench.agents.catalogue import usual_agent
+    from mlagentbench.cli.options import (
+        read_judge,
         read_model_args,
+        read_price_option,
         read_roles,
         read_settings,
         refuse_too_many,
     )
-    from mlagentbench.run.plan import NO_MODEL, BudgetOverride, Patience, Plan
+    from mlagentbench.experiment.plan import BudgetOverride, RetryLimits
 
     refuse_too_many(parallel)
     plan = Plan(
@@ -58,7 +62,7 @@ def command(
         roles=read_roles(roles, model),
         judge=read_judge(roles, votes),
         model_args=read_model_args(model_args),
-        patience=Patience(max_retries=max_retries, attempt_timeout=attempt_timeout),
+        patience=RetryLimits(max_retries=max_retries, attempt_timeout=attempt_timeout),
         prices=read_price_option(prices) or {},
         settings=read_settings(settings),
         edition=edition,
@@ -69,11 +73,11 @@ def command(
         parallel=parallel,
         out=out,
     )
-    if not agreed(plan, without_asking=yes):
+    if not confirm_plan(plan, without_asking=yes):
         return 1
 
     # These load the engine, which takes seconds: only after the checks above.
-    from mlagentbench.cli.live import Screen
+    from mlagentbench.cli.console import Screen
     from mlagentbench.cli.outcome import print_outcome, save_report
     from mlagentbench.run.pipeline import run
 
@@ -81,3 +85,57 @@ def command(
         experiment = run(plan, progress=screen, audience=screen)
     report = save_report(experiment, open_it=open_report)
     return print_outcome(experiment, report, as_json=as_json)
+
+
+ASK_ABOVE_HOURS = 2.0
+ASK_ABOVE_DOLLARS = 10.0
+
+
+def confirm_plan(plan: Plan, *, without_asking: bool) -> bool:
+    """Say what the plan may cost; ask a person where it is much."""
+    hours, dollars = longest_hours(plan), max_cost(plan)
+    err().print(f"{_runs(plan)}: at most {hours:.1f} h of work, {_price(dollars)}")
+    is_little = hours <= ASK_ABOVE_HOURS and dollars <= ASK_ABOVE_DOLLARS
+    if without_asking or is_little or not sys.stdin.isatty():
+        return True
+    return click.confirm("Go on?", default=True, err=True)
+
+
+def longest_hours(plan: Plan) -> float:
+    """Return the time the whole plan may take if every run spends its budget."""
+    tasks = [load_task(name, edition=plan.edition) for name in plan.tasks]
+    minutes = sum(plan.budget.applied(task.budget).minutes for task in tasks)
+    return minutes * len(plan.seeds) / plan.parallel / 60
+
+
+def max_cost(plan: Plan) -> float:
+    """Return what the plan's models may cost; infinite where no limit is set."""
+    # What a judge costs is not part of a run, and so not limited by its budget.
+    if plan.judge is not None and _is_paid(plan.judge.model):
+        return math.inf
+    if not any(map(_is_paid, [plan.model, *plan.roles.values()])):
+        return 0.0
+    limit = plan.budget.cost_usd
+    return math.inf if limit is None else limit * _number_of_runs(plan)
+
+
+def _is_paid(model: str) -> bool:
+    return model != NO_MODEL and not is_free(model)
+
+
+def _number_of_runs(plan: Plan) -> int:
+    return len(plan.tasks) * len(plan.seeds)
+
+
+def _runs(plan: Plan) -> str:
+    number = _number_of_runs(plan)
+    several = "s" if number > 1 else ""
+    return f"{number} run{several} of {plan.agent_label}, {plan.parallel} at a time"
+
+
+def _price(dollars: float) -> str:
+    if dollars == 0.0:
+        return "no model to pay"
+    if math.isinf(dollars):
+        return "models to pay without a limit (--max-cost sets one for each run)"
+    return f"at most ${dollars:,.2f} for models"

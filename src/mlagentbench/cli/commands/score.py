@@ -4,9 +4,7 @@ from pathlib import Path
 
 import click
 
-from mlagentbench.cli.arguments import json_option
-from mlagentbench.cli.judge_options import judge_options
-from mlagentbench.cli.price_options import prices_option
+from mlagentbench.cli.options import json_option, judge_options, prices_option
 
 
 @click.command("score")
@@ -26,17 +24,17 @@ def command(
     as_json: bool,
 ) -> int:
     """Judge experiments again from what was saved; no model is called for a score."""
-    from mlagentbench.cli.judge_options import read_judge, refuse_other_roles
+    from mlagentbench.cli.options import read_judge, refuse_other_roles
 
     refuse_other_roles(roles)
     judge = read_judge(roles, votes)
 
-    from mlagentbench.cli.live import Screen
+    from mlagentbench.cli.console import Screen
+    from mlagentbench.cli.options import read_price_option
     from mlagentbench.cli.outcome import print_outcome, save_report
-    from mlagentbench.cli.price_options import read_price_option
-    from mlagentbench.run.experiment import Experiment
-    from mlagentbench.run.places import default_cache
-    from mlagentbench.run.rescoring import rescore
+    from mlagentbench.core.cache import default_cache
+    from mlagentbench.experiment.experiment import Experiment
+    from mlagentbench.run.rescore import rescore
 
     priced = read_price_option(prices)
     codes = []
@@ -45,10 +43,10 @@ def command(
         with Screen() as screen:
             rescore(experiment, default_cache(), screen, steps=steps, prices=priced)
             if judge is not None:
-                from mlagentbench.run.opinions.hearing import hear_judge
+                from mlagentbench.run.llm_judge.judge import ask_judge
 
                 with experiment.held():
-                    hear_judge(experiment, judge, screen, again=again, prices=priced)
+                    ask_judge(experiment, judge, screen, again=again, prices=priced)
         report = save_report(experiment, open_it=False)
         codes.append(print_outcome(experiment, report, as_json=as_json))
     return max(codes)

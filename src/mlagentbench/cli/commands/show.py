@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 import click
 from rich.text import Text
 
-from mlagentbench.cli.arguments import json_option
 from mlagentbench.cli.console import out, print_json, print_table
+from mlagentbench.cli.options import json_option
 
 if TYPE_CHECKING:
     from mlagentbench.core.scorecard import RunId
     from mlagentbench.core.trace import Step, Trace
-    from mlagentbench.run.experiment import Experiment
+    from mlagentbench.experiment.experiment import Experiment
 
 
 _COLOURS = {"+": "blue", "-": "yellow"}
@@ -27,8 +27,8 @@ def command(
     *, experiment: str, step: int | None, diff: bool, prompt: int | None, as_json: bool
 ) -> None:
     """Show what an agent did, step by step."""
-    from mlagentbench.cli.selection import select_runs
-    from mlagentbench.run.tracefile import read_trace
+    from mlagentbench.cli.options import select_runs
+    from mlagentbench.experiment.trace_file import read_trace
 
     found, runs = select_runs(experiment)
     traces = {run: read_trace(found.trace(run), str(run)) for run in runs}
@@ -54,7 +54,7 @@ def _print_trace(trace: "Trace") -> None:
 
 
 def _row(step: "Step") -> list[str]:
-    from mlagentbench.report.plain import harmless
+    from mlagentbench.core.text import harmless
 
     given = " ".join(ascii(value)[1:-1] for value in step.input.values())
     seconds = step.seconds.model + step.seconds.execute + step.seconds.harness
@@ -70,7 +70,7 @@ def _row(step: "Step") -> list[str]:
 
 def _print_step(trace: "Trace", number: int) -> None:
     from mlagentbench.core.errors import UsageError
-    from mlagentbench.report.plain import harmless
+    from mlagentbench.core.text import harmless
 
     step = next((step for step in trace.steps if step.step == number), None)
     if step is None:
@@ -85,10 +85,10 @@ def _print_step(trace: "Trace", number: int) -> None:
 
 
 def _print_diff(experiment: "Experiment", run: "RunId", trace: "Trace") -> None:
-    from mlagentbench.cli.code import changes_of
-    from mlagentbench.report.plain import harmless
-    from mlagentbench.run.final_code import starter_texts
-    from mlagentbench.run.preparing import same_task
+    from mlagentbench.core.text import harmless
+    from mlagentbench.experiment.experiment import same_task
+    from mlagentbench.experiment.final_code import starter_texts
+    from mlagentbench.report.collect import changes_of
 
     asked = next(task for task in experiment.asked.tasks if task.id == run.task)
     starter = starter_texts(same_task(asked))
@@ -106,8 +106,8 @@ def _print_diff(experiment: "Experiment", run: "RunId", trace: "Trace") -> None:
 
 
 def _print_prompt(experiment: "Experiment", run: "RunId", step: int) -> None:
-    from mlagentbench.report.plain import harmless
-    from mlagentbench.run.prompting import prompts_of
+    from mlagentbench.core.text import harmless
+    from mlagentbench.run.replay import prompts_of
 
     console = out()
     for prompt in prompts_of(experiment, run, step):

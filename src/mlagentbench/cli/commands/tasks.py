@@ -2,13 +2,13 @@
 
 import click
 
-from mlagentbench.cli.arguments import edition_option, json_option
 from mlagentbench.cli.console import print_json, print_table
+from mlagentbench.cli.options import edition_option, json_option
+from mlagentbench.core.cache import default_cache
 from mlagentbench.core.score import success_bar
 from mlagentbench.core.task import AgentEnvName, Task
 from mlagentbench.environment.agent_env import find_agent_env
-from mlagentbench.run.places import default_cache
-from mlagentbench.tasks.catalogue import load_task, task_ids
+from mlagentbench.tasks.load import load_task, task_ids
 
 _COLUMNS = [
     *("task", "metric", "better", "data", "MB", "GB memory", "minutes"),

@@ -1,25 +1,35 @@
-"""The actions an agent may take, one file each, in the order agents are told them."""
+"""The actions an agent may take, in the order in which agents are told them."""
 
 from mlagentbench.environment.action import Action
-from mlagentbench.environment.actions.append_file import APPEND_FILE
-from mlagentbench.environment.actions.append_summary import APPEND_SUMMARY
-from mlagentbench.environment.actions.check_submission import CHECK_SUBMISSION
-from mlagentbench.environment.actions.copy_file import COPY_FILE
-from mlagentbench.environment.actions.edit_script import EDIT_SCRIPT
-from mlagentbench.environment.actions.edit_script_segment import EDIT_SCRIPT_SEGMENT
-from mlagentbench.environment.actions.execute_script import EXECUTE_SCRIPT
-from mlagentbench.environment.actions.final_answer import FINAL_ANSWER
-from mlagentbench.environment.actions.inspect_script_lines import INSPECT_SCRIPT_LINES
-from mlagentbench.environment.actions.list_files import LIST_FILES
-from mlagentbench.environment.actions.python_repl import PYTHON_REPL
-from mlagentbench.environment.actions.read_file import READ_FILE
-from mlagentbench.environment.actions.reflection import REFLECTION
-from mlagentbench.environment.actions.restore_workspace import RESTORE_WORKSPACE
-from mlagentbench.environment.actions.retrieval import RETRIEVAL
-from mlagentbench.environment.actions.run_command import RUN_COMMAND
-from mlagentbench.environment.actions.understand_file import UNDERSTAND_FILE
-from mlagentbench.environment.actions.undo_edit_script import UNDO_EDIT_SCRIPT
-from mlagentbench.environment.actions.write_file import WRITE_FILE
+from mlagentbench.environment.actions.control import (
+    CHECK_SUBMISSION,
+    FINAL_ANSWER,
+    RESTORE_WORKSPACE,
+)
+from mlagentbench.environment.actions.execution import (
+    EXECUTE_SCRIPT,
+    PYTHON_REPL,
+    RUN_COMMAND,
+)
+from mlagentbench.environment.actions.files import (
+    APPEND_FILE,
+    COPY_FILE,
+    INSPECT_SCRIPT_LINES,
+    LIST_FILES,
+    READ_FILE,
+    UNDO_EDIT_SCRIPT,
+    WRITE_FILE,
+)
+from mlagentbench.environment.actions.model_edits import (
+    EDIT_SCRIPT,
+    EDIT_SCRIPT_SEGMENT,
+    UNDERSTAND_FILE,
+)
+from mlagentbench.environment.actions.research_log import (
+    APPEND_SUMMARY,
+    REFLECTION,
+    RETRIEVAL,
+)
 
 ACTIONS: dict[str, Action] = {
     action.name: action

@@ -9,25 +9,21 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from mlagentbench.core.errors import MachineError
-from mlagentbench.core.limits import Limits
 from mlagentbench.core.record import Record
-from mlagentbench.environment.sandbox.command import (
-    SYSTEM_PATH,
-    Handed,
-    Launch,
-    tool,
+from mlagentbench.environment.sandbox.bwrap import SYSTEM_PATH, Handed, Launch, tool
+from mlagentbench.environment.sandbox.cgroups import (
+    LimitsInForce,
+    find_hierarchy,
+    limits_in_force,
 )
-from mlagentbench.environment.sandbox.furnishing import WORKSPACE
-from mlagentbench.environment.sandbox.hierarchy import find_hierarchy
-from mlagentbench.environment.sandbox.inforce import LimitsInForce, limits_in_force
-from mlagentbench.environment.sandbox.kernel import (
-    as_root,
-    kernel_version,
-    version_in,
+from mlagentbench.environment.sandbox.host import as_root, kernel_version, version_in
+from mlagentbench.environment.sandbox.sandbox_folder import FIRST_UID
+from mlagentbench.environment.sandbox.sandbox_spec import WORKSPACE, Limits
+from mlagentbench.environment.sandbox.seccomp import (
+    ARCHITECTURES,
+    machine,
+    seccomp_filter,
 )
-from mlagentbench.environment.sandbox.seccomp import seccomp_filter
-from mlagentbench.environment.sandbox.slots import FIRST_UID
-from mlagentbench.environment.sandbox.syscalls import ARCHITECTURES, machine
 
 _OLDEST_BWRAP = (0, 8)
 _OLDEST_KERNEL = (5, 6)

@@ -1,8 +1,11 @@
-"""One bubblewrap on the event loop: started, drained, and killed with all it holds.
+"""One bubblewrap: start, drain, time out, kill.
 
 It is forked by the event loop's own thread, because bubblewrap dies with the thread
 that started it. Ends are seen through pidfds, so that no helper thread is needed and
 no process id is trusted after its process may have gone.
+
+Nothing here ever waits: a flood is taken piece by piece and mostly dropped, and a
+child that does not read its input holds nobody up.
 """
 
 import asyncio
@@ -13,18 +16,21 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from socket import socket
 from typing import IO
 
 from mlagentbench.core.errors import SandboxError
-from mlagentbench.environment.sandbox.command import BEGUN, Handed
-from mlagentbench.environment.sandbox.pipes import Drain, Feed, Stdin
+from mlagentbench.environment.sandbox.bwrap import BEGUN, Handed
+from mlagentbench.environment.sandbox.sandbox_spec import Execution, Killed
 
 _STATUS_BYTES = 4096
 _STARTS_WITHIN = 60.0
 _PIPES_CLOSE_WITHIN = 2.0
+
+Stdin = bytes | socket | None
+"""What a command reads: all of it at once, or one end of a dialogue, or nothing."""
 
 
 class Process:
@@ -206,3 +212,177 @@ def _children(pid: int) -> list[int]:
     except OSError:
         return []
     return [int(child) for child in listed.split()]
+
+
+_CHUNK = 256 * 1024
+
+
+class Drain:
+    """Reads a pipe to its end and keeps a bounded part."""
+
+    def __init__(self, descriptor: int, limit: int, *, mark: bytes = b"") -> None:
+        """Begin to read; the descriptor belongs to the drain from now on."""
+        self.kept = HeadAndTail(limit)
+        self._mark = mark
+        self._loop = asyncio.get_running_loop()
+        self._descriptor = descriptor
+        self.ended: asyncio.Future[None] = self._loop.create_future()
+        self.marked: asyncio.Future[float | None] = self._loop.create_future()
+        """When the mark came; None where the pipe was closed without it."""
+        os.set_blocking(descriptor, False)
+        self._loop.add_reader(descriptor, self._take)
+
+    def _take(self) -> None:
+        try:
+            data = os.read(self._descriptor, _CHUNK)
+        except BlockingIOError:
+            return
+        if not data:
+            self.close()
+            return
+        self.kept.feed(data)
+        if not self.marked.done() and self._mark in data:
+            self.marked.set_result(time.monotonic())
+
+    def close(self) -> None:
+        """Stop reading, whether or not the other end is still held open."""
+        if not self.ended.done():
+            self._loop.remove_reader(self._descriptor)
+            os.close(self._descriptor)
+            self.ended.set_result(None)
+            if not self.marked.done():
+                self.marked.set_result(None)
+
+
+class Feed:
+    """Writes bytes into a pipe for as long as someone reads them."""
+
+    def __init__(self, descriptor: int, data: bytes) -> None:
+        """Begin to write; the descriptor belongs to the feed from now on."""
+        self._loop = asyncio.get_running_loop()
+        self._descriptor = descriptor
+        self._rest = memoryview(data)
+        self._open = True
+        os.set_blocking(descriptor, False)
+        self._loop.add_writer(descriptor, self._give)
+
+    def _give(self) -> None:
+        try:
+            written = os.write(self._descriptor, self._rest[:_CHUNK])
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self.close()
+            return
+        self._rest = self._rest[written:]
+        if not self._rest:
+            self.close()
+
+    def close(self) -> None:
+        """Stop writing; the reader sees the end of its input."""
+        if self._open:
+            self._open = False
+            self._loop.remove_writer(self._descriptor)
+            os.close(self._descriptor)
+
+
+class HeadAndTail:
+    """A bounded memory of an unbounded stream."""
+
+    def __init__(self, limit: int) -> None:
+        self._head_limit = limit - limit // 2
+        self._tail_limit = limit // 2
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._dropped = 0
+
+    @property
+    def truncated(self) -> bool:
+        """Whether anything was dropped."""
+        return self._dropped > 0
+
+    def feed(self, data: bytes) -> None:
+        """Take in the next piece of the stream."""
+        room = self._head_limit - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        self._tail += data
+        surplus = len(self._tail) - self._tail_limit
+        if surplus > 0:
+            del self._tail[:surplus]
+            self._dropped += surplus
+
+    def contents(self) -> bytes:
+        """Return what was kept, with a line that says how much was dropped."""
+        if not self.truncated:
+            return bytes(self._head + self._tail)
+        marker = f"\n[... {self._dropped} bytes dropped ...]\n".encode()
+        return bytes(self._head) + marker + bytes(self._tail)
+
+
+_GONE_WITHIN = 120.0
+"""Nothing runs any more by then, but freeing what a hostile tree mapped takes long."""
+_GLANCE = 0.001
+_KILLED = 128 + 9
+
+
+async def supervise(
+    process: Process,
+    watchdog: Coroutine[None, None, Killed],
+    timeout: float | None,
+) -> Killed | None:
+    """Wait until the process has ended or a limit ends it, and all of it is gone."""
+    watch = asyncio.ensure_future(watchdog)
+    try:
+        killed = await _first_end(process, watch, timeout)
+    finally:
+        watch.cancel()
+    process.kill()
+    await process.drained()
+    await _gone(process)
+    return killed
+
+
+def put_down(process: Process) -> None:
+    """Kill a process and return when it is gone; for ways out that may not wait."""
+    process.kill()
+    deadline = time.monotonic() + _GONE_WITHIN
+    while process.alive() and time.monotonic() < deadline:
+        time.sleep(_GLANCE)
+    process.close()
+
+
+def execution_of(process: Process, killed: Killed | None) -> Execution:
+    """Return the record of a process that has ended."""
+    returncode = process.returncode
+    if returncode is None and killed is None:
+        said = process.stderr[-500:].decode(errors="replace").strip()
+        raise SandboxError(f"the sandbox could not be started: {said or 'killed'}")
+    return Execution(
+        returncode=_KILLED if returncode is None else returncode,
+        stdout=process.stdout.kept.contents(),
+        stderr=process.stderr,
+        truncated=process.truncated,
+        seconds=process.seconds,
+        killed=killed,
+    )
+
+
+async def _first_end(
+    process: Process, watch: asyncio.Future[Killed], timeout: float | None
+) -> Killed | None:
+    ends: set[asyncio.Future[None] | asyncio.Future[Killed]] = {process.ended, watch}
+    first = asyncio.FIRST_COMPLETED
+    done, _ = await asyncio.wait(ends, timeout=timeout, return_when=first)
+    if process.ended in done:
+        return None
+    return watch.result() if watch in done else "timeout"
+
+
+async def _gone(process: Process) -> None:
+    deadline = time.monotonic() + _GONE_WITHIN
+    while process.alive():
+        if time.monotonic() > deadline:
+            raise SandboxError("a killed sandbox does not end; restart the machine")
+        await asyncio.sleep(_GLANCE)

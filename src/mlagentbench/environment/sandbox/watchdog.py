@@ -1,15 +1,18 @@
-"""The watchdog: limits that the kernel does not hold for us are held by looking."""
+"""Memory and disk held by looking."""
 
 import asyncio
+import contextlib
+import os
+import re
+import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from mlagentbench.core.limits import Limits
-from mlagentbench.environment.sandbox.execution import Killed
-from mlagentbench.environment.sandbox.tree import process_tree, unlinked_files
-from mlagentbench.environment.sandbox.usage import DiskUse, disk_use
+from mlagentbench.environment.sandbox.safe_files import open_beneath
+from mlagentbench.environment.sandbox.sandbox_spec import Killed, Limits
 
 FILES_AT_MOST = 200_000
 """Files and folders in workspace and /tmp together."""
@@ -70,3 +73,209 @@ class Watchdog:
         self._allowed = DiskUse(
             max(use.size, self._limit.size), max(use.files, self._limit.files)
         )
+
+
+_BLOCK = 512
+_LONGEST_PATH = 3000
+
+
+class DiskUse(NamedTuple):
+    """What lies in some folders."""
+
+    size: int
+    """Bytes on disk; a hole in a file takes none."""
+    files: int
+    too_deep: tuple[Path, ...] = ()
+    """Folders so deep that paths into them soon cannot be said any more."""
+
+    def over(self, other: "DiskUse") -> bool:
+        """Whether it is more than `other` in any respect."""
+        more = self.size > other.size or self.files > other.files
+        return more or len(self.too_deep) > len(other.too_deep)
+
+    def plus(self, other: "DiskUse") -> "DiskUse":
+        """Both together."""
+        return DiskUse(
+            self.size + other.size,
+            self.files + other.files,
+            self.too_deep + other.too_deep,
+        )
+
+
+def disk_use(folders: Iterable[Path], enough: DiskUse | None = None) -> DiskUse:
+    """Measure folders; stop as soon as there is more than `enough`."""
+    total = DiskUse(0, 0)
+    for folder in folders:
+        for part in _parts(folder):
+            total = total.plus(part)
+            if enough is not None and total.over(enough):
+                return total
+    return total
+
+
+def _parts(root: Path) -> Iterator[DiskUse]:
+    base = _opened_root(root)
+    try:
+        waiting = ["."]
+        while waiting:
+            path = waiting.pop()
+            if len(os.fsencode(path)) > _LONGEST_PATH:
+                yield DiskUse(0, 0, (root / path,))
+                continue
+            with contextlib.suppress(OSError):
+                use, folders = _folder(base, path)
+                waiting += [f"{path}/{name}" for name in folders]
+                yield use
+    finally:
+        os.close(base)
+
+
+def _opened_root(root: Path) -> int:
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    try:
+        return os.open(root, flags)
+    except PermissionError:
+        root.chmod(0o700)
+        return os.open(root, flags)
+
+
+def _folder(base: int, path: str) -> tuple[DiskUse, list[str]]:
+    with _opened(base, path) as descriptor, os.scandir(descriptor) as entries:
+        found = list(entries)
+        blocks = sum(map(_blocks, found))
+        folders = [entry.name for entry in found if entry.is_dir(follow_symlinks=False)]
+    return DiskUse(blocks * _BLOCK, len(found)), folders
+
+
+@contextlib.contextmanager
+def _opened(base: int, path: str) -> Iterator[int]:
+    flags = os.O_RDONLY | os.O_DIRECTORY
+    try:
+        descriptor = open_beneath(base, path, flags)
+    except PermissionError:
+        # A folder that is closed to its own user would hide what is in it.
+        _reopen(base, path)
+        descriptor = open_beneath(base, path, flags)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _reopen(base: int, path: str) -> None:
+    handle = open_beneath(base, path, os.O_PATH | os.O_DIRECTORY)
+    try:
+        Path(f"/proc/self/fd/{handle}").chmod(0o700)
+    finally:
+        os.close(handle)
+
+
+def _blocks(entry: os.DirEntry[str]) -> int:
+    with contextlib.suppress(FileNotFoundError):
+        return entry.stat(follow_symlinks=False).st_blocks
+    return 0
+
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_PROC = Path("/proc")
+_SHARE = re.compile(r"^Pss:\s+(\d+) kB", re.MULTILINE)
+
+
+def holds_more_memory(pid: int, limit: int) -> bool:
+    """Whether a process and all below it hold more than `limit` bytes together."""
+    tree = process_tree(pid)
+    if sum(map(_resident, tree)) <= limit:
+        return False
+    # Pages that forks share were counted once for each; now count them once.
+    return sum(map(_share, tree)) > limit
+
+
+def process_tree(pid: int) -> list[int]:
+    """Return a process and all below it; who is orphaned in a sandbox stays below."""
+    children: dict[int, list[int]] = {}
+    for entry in _PROC.iterdir():
+        if entry.name.isdigit():
+            children.setdefault(_parent(entry), []).append(int(entry.name))
+    tree = [pid]
+    for member in tree:
+        tree += children.get(member, [])
+    return tree
+
+
+def unlinked_files(tree: list[int], device: int) -> int:
+    """Return the bytes of files on `device` that have no name but are held open."""
+    found = {
+        (status.st_dev, status.st_ino): status.st_blocks * 512
+        for pid in tree
+        for status in _open_files(pid)
+        if status.st_nlink == 0 and status.st_dev == device
+    }
+    return sum(found.values())
+
+
+def kill_launchers(room: Path) -> None:
+    """Kill the bubblewraps of a room whose owner is dead.
+
+    One that lost its owner in the instant of forking waits for it forever. It has run
+    nothing, but no other death brings it down.
+    """
+    named = os.fsencode(room) + b"/"
+    for entry in _PROC.iterdir():
+        if not entry.name.isdigit() or not _launches(entry, named):
+            continue
+        with contextlib.suppress(ProcessLookupError):
+            pidfd = os.pidfd_open(int(entry.name))
+            # Looked at again, now that the number cannot pass to another process.
+            if _launches(entry, named):
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+            os.close(pidfd)
+
+
+def rooms_of_launchers(rooms: Path) -> set[Path]:
+    """Return the folders under `rooms` that running bubblewraps were started for."""
+    named = os.fsencode(rooms) + b"/"
+    return {
+        rooms / os.fsdecode(word[len(named) :].split(b"/")[0])
+        for entry in _PROC.iterdir()
+        if entry.name.isdigit()
+        for word in _launching(entry)
+        if word.startswith(named)
+    }
+
+
+def _launches(process: Path, named: bytes) -> bool:
+    return any(word.startswith(named) for word in _launching(process))
+
+
+def _launching(process: Path) -> list[bytes]:
+    """Return a bubblewrap's arguments; nothing for any other process."""
+    with contextlib.suppress(OSError):
+        words = (process / "cmdline").read_bytes().split(b"\0")
+        return words if words[0].endswith((b"/bwrap", b"/taskset")) else []
+    return []
+
+
+def _open_files(pid: int) -> Iterator[os.stat_result]:
+    with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                yield entry.stat()
+
+
+def _parent(process: Path) -> int:
+    with contextlib.suppress(OSError):
+        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
+    return 0
+
+
+def _resident(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        return int((_PROC / str(pid) / "statm").read_text().split()[1]) * _PAGE
+    return 0
+
+
+def _share(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        found = _SHARE.search((_PROC / str(pid) / "smaps_rollup").read_text())
+        return int(found[1]) * 1024 if found else 0
+    return _resident(pid)

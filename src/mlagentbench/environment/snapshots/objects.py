@@ -1,20 +1,29 @@
-"""Contents by their sha256: written once, whole or not at all, checked when read."""
+"""Contents by sha256, manifests, the lock.
 
+The name of a snapshot is the sha256 of its text as it was taken. Thinning marks
+entries as dropped, which is not part of that text, so the name stays the proof of it.
+
+Taking and reading share the lock, removing has it alone, so that nothing is removed
+from under a snapshot that is about to name it.
+"""
+
+import base64
 import contextlib
+import fcntl
 import hashlib
 import os
+import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from mlagentbench.environment.snapshots.copying import (
-    copy_hashed,
-    read_up_to,
-    write_all,
-)
-from mlagentbench.environment.snapshots.place import Place, recording
+from pydantic import ValidationError
+
+from mlagentbench.core.disk import recording, write_atomically
+from mlagentbench.core.errors import RecordError
+from mlagentbench.core.record import Record
 
 _SMALL = 2**20
 """Up to this size contents are hashed first, and not written if they are known."""
@@ -26,6 +35,59 @@ class Stored(NamedTuple):
     sha256: str
     size: int
     new: bool
+
+
+Epoch = tuple[int, int, int]
+"""Which store it is, and how often something was removed from it."""
+
+
+class Place:
+    """The folder of one store."""
+
+    def __init__(self, folder: Path) -> None:
+        """Use `folder`, which is made when it is first needed."""
+        self.folder = folder
+        self.objects = folder / "objects"
+        """Contents, each named by its sha256."""
+        self.incoming = folder / "incoming"
+        """Contents that are not whole yet; nothing here is ever trusted."""
+        self.manifests = folder / "manifests"
+        """One file per snapshot."""
+        self.holds = folder / "holds"
+        """Which runs still need which large object."""
+        self.runs = folder / "runs"
+        """How far each run's snapshots have been thinned."""
+        self._lock = folder / "lock"
+
+    @contextmanager
+    def shared(self) -> Iterator[Epoch]:
+        """Let nothing be removed meanwhile; others may read and add."""
+        with self._locked(fcntl.LOCK_SH) as descriptor:
+            status = os.fstat(descriptor)
+            yield (status.st_dev, status.st_ino, status.st_size)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep everybody else out."""
+        with self._locked(fcntl.LOCK_EX):
+            yield
+
+    def begin_removal(self) -> None:
+        """Tell every stat cache that objects it knows may be gone."""
+        # The lock's size is the count: a hole grows even where the disk is full.
+        os.truncate(self._lock, self._lock.stat().st_size + 1)
+
+    @contextmanager
+    def _locked(self, how: int) -> Iterator[int]:
+        for folder in (self.objects, self.incoming, self.manifests):
+            folder.mkdir(parents=True, exist_ok=True)
+        flags = os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC
+        descriptor = os.open(self._lock, flags, 0o644)
+        try:
+            fcntl.flock(descriptor, how)
+            yield descriptor
+        finally:
+            os.close(descriptor)
 
 
 class Objects:
@@ -104,3 +166,183 @@ class Objects:
     def path(self, sha256: str) -> Path:
         """Where an object lies."""
         return self._place.objects / sha256[:2] / sha256[2:]
+
+
+_CHUNK = 2**18
+"""Small enough to be still in the processor's cache when it is written."""
+
+
+def copy_hashed(source: int, target: int, limit: int) -> tuple[str, int]:
+    """Copy at most `limit` bytes; return the sha256 of what was copied, and its size.
+
+    What is hashed is what is written, even if the source changes meanwhile.
+    """
+    digest = hashlib.sha256()
+    buffer = memoryview(bytearray(_CHUNK))
+    copied = 0
+    while read := os.readv(source, [buffer[: limit - copied]]):
+        digest.update(buffer[:read])
+        write_all(target, buffer[:read])
+        copied += read
+    return digest.hexdigest(), copied
+
+
+def read_up_to(source: int, limit: int) -> bytes:
+    """Read at most `limit` bytes."""
+    parts = []
+    while limit > 0 and (part := os.read(source, limit)):
+        parts.append(part)
+        limit -= len(part)
+    return b"".join(parts)
+
+
+def write_all(target: int, data: bytes | memoryview) -> None:
+    """Write every byte; a nearly full disk may take only some at first."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(target, rest) :]
+
+
+LARGE = 10 * 2**20
+"""Files over this size are thinned unless they belong to the submission."""
+
+_ID = re.compile(r"[0-9a-f]{64}")
+
+
+class Entry(Record):
+    """One path of a workspace."""
+
+    path: str | None = None
+    """Relative to the workspace."""
+    path_base64: str | None = None
+    """The same in place of `path` where the name is not UTF-8."""
+    kind: Literal["file", "folder"]
+    mode: int | None = None
+    """Permission bits; none where nothing is stored."""
+    size: int | None = None
+    sha256: str | None = None
+    dropped: str | None = None
+    """Why the contents need not be there any more."""
+    skipped: str | None = None
+    """Why the contents were never stored."""
+
+    @property
+    def name(self) -> str:
+        """The path as Python's file functions take it."""
+        if self.path_base64 is None:
+            return self.path or ""
+        return os.fsdecode(base64.b64decode(self.path_base64))
+
+    @property
+    def shown(self) -> str:
+        """The path as a person may be shown it."""
+        return shown(self.name)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is stored and subject to thinning."""
+        return self.sha256 is not None and (self.size or 0) > LARGE
+
+
+class Manifest(Record):
+    """One snapshot."""
+
+    v: Literal[1] = 1
+    entries: tuple[Entry, ...]
+
+    @property
+    def id(self) -> str:
+        """The snapshot's name."""
+        if any(entry.dropped for entry in self.entries):
+            taken = tuple(
+                entry.model_copy(update={"dropped": None}) for entry in self.entries
+            )
+            return Manifest(entries=taken).id
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def text(self) -> str:
+        """The one way to write it down."""
+        return self.model_dump_json(exclude_none=True)
+
+
+class Manifests:
+    """The snapshots of one store."""
+
+    def __init__(self, folder: Path) -> None:
+        """Keep them in `folder`."""
+        self._folder = folder
+
+    def write(self, manifest: Manifest, name: str) -> None:
+        """Keep a manifest unless the very same is kept already."""
+        path = self._path(name)
+        text = manifest.text
+        try:
+            if path.read_bytes() == text.encode():
+                return
+        except FileNotFoundError:
+            pass
+        write_atomically(path, text)
+
+    def read(self, name: str) -> Manifest:
+        """Return a snapshot's manifest, or say that there is none."""
+        manifest = self.find(name)
+        if manifest is None:
+            raise RecordError(f"there is no snapshot {name[:12]} in {self._folder}")
+        return manifest
+
+    def find(self, name: str) -> Manifest | None:
+        """Return a snapshot's manifest if it is there; refuse a damaged one."""
+        try:
+            manifest = Manifest.model_validate_json(self._path(name).read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValidationError as error:
+            raise _damaged(name) from error
+        if manifest.id != name:
+            raise _damaged(name)
+        return manifest
+
+    def entries(self, name: str) -> tuple[Entry, ...]:
+        """Return what a snapshot names; nothing where there is no such snapshot."""
+        manifest = self.find(name)
+        return () if manifest is None else manifest.entries
+
+    def remove(self, name: str) -> None:
+        """Forget a snapshot."""
+        self._path(name).unlink()
+
+    def names(self) -> list[str]:
+        """Return every snapshot's name, sorted."""
+        stems = (path.stem for path in self._folder.glob("*.json"))
+        return sorted(stem for stem in stems if _ID.fullmatch(stem))
+
+    def _path(self, name: str) -> Path:
+        # Names come from traces, which a person may have edited.
+        if not _ID.fullmatch(name):
+            raise RecordError(f"{shown(name)[:80]} is not the name of a snapshot")
+        return self._folder / f"{name}.json"
+
+
+def manifest_of(entries: Iterable[Entry]) -> Manifest:
+    """Return the manifest of some entries, in the order that every store uses."""
+    in_order = sorted(entries, key=lambda entry: os.fsencode(entry.name))
+    return Manifest(entries=tuple(in_order))
+
+
+def named(path: str) -> dict[str, str]:
+    """Return a path as fields of an entry."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return {"path_base64": base64.b64encode(os.fsencode(path)).decode()}
+    return {"path": path}
+
+
+def shown(path: str) -> str:
+    """Return a path without anything that could confuse a terminal."""
+    return path if path.isprintable() else ascii(path)[1:-1]
+
+
+def _damaged(name: str) -> RecordError:
+    return RecordError(f"snapshot {name[:12]} is damaged: its manifest was changed")

@@ -1,26 +1,29 @@
-"""Thinning: large files outside the submission stay in the best and last snapshot.
+"""What is dropped, and who still needs it; verify and prune.
 
 Only snapshots that came or stopped being kept since the last call are looked at. An
 entry marked as dropped says that its contents need not be there; they still are as
 long as another snapshot or another run needs the same.
 """
 
+import contextlib
+import hashlib
+import shutil
 from collections.abc import Iterable, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
 from mlagentbench.core.disk import write_atomically
+from mlagentbench.core.errors import RecordError
 from mlagentbench.core.record import Record
-from mlagentbench.environment.snapshots.holds import Holds, run_key
-from mlagentbench.environment.snapshots.manifest import (
+from mlagentbench.environment.snapshots.objects import (
     LARGE,
     Entry,
     Manifest,
     Manifests,
+    Objects,
+    Place,
 )
-from mlagentbench.environment.snapshots.objects import Objects
-from mlagentbench.environment.snapshots.place import Place
 
 DROPPED = f"files over {LARGE // 2**20} MB are kept for the best and last snapshot only"
 
@@ -128,3 +131,111 @@ class Retention:
         for sha256 in sorted(given_up):
             if self._holds.release(sha256):
                 self._objects.remove(sha256)
+
+
+class Holds:
+    """What one run holds on to, among what all runs of a store do."""
+
+    def __init__(self, folder: Path, run: str) -> None:
+        """Keep the holds of `run` in `folder`, beside those of others."""
+        self._folder = folder
+        self._holder = run_key(run)
+
+    def add(self, sha256: str, *, for_good: bool = False) -> None:
+        """Hold an object until it is released; or for good, as submissions are."""
+        folder = self._folder / sha256
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / (f"{self._holder}-for-good" if for_good else self._holder)).touch()
+
+    def release(self, sha256: str) -> bool:
+        """Let go of an object; return whether nobody holds it now."""
+        folder = self._folder / sha256
+        (folder / self._holder).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+        return not folder.exists()
+
+    def any_for(self, sha256: str) -> bool:
+        """Whether any run holds an object."""
+        return (self._folder / sha256).exists()
+
+    def forget(self, sha256: str) -> None:
+        """Remove all holds on an object that no snapshot names any more."""
+        shutil.rmtree(self._folder / sha256, ignore_errors=True)
+
+
+def run_key(run: str) -> str:
+    """Return a run's name as a short file name."""
+    return hashlib.sha256(run.encode()).hexdigest()[:16]
+
+
+_NAMED_AT_MOST = 5
+
+
+class Pruned(Record):
+    """What pruning removed."""
+
+    objects: int
+    bytes: int
+
+
+def verify(place: Place) -> list[str]:
+    """Hash every object; name what is wrong and who needs it."""
+    objects, manifests = Objects(place), Manifests(place.manifests)
+    # Listed first: others may add meanwhile, objects always before their manifest.
+    names = manifests.names()
+    sound = {name: objects.is_sound(name) for name in objects.names()}
+    needed: dict[str, list[str]] = {
+        name: [] for name, is_sound in sound.items() if not is_sound
+    }
+    complaints = []
+    for name in names:
+        try:
+            entries = manifests.read(name).entries
+        except RecordError as error:
+            complaints.append(str(error))
+            continue
+        for entry in entries:
+            if entry.sha256 is not None and not _is_fine(entry, sound):
+                needing = needed.setdefault(entry.sha256, [])
+                needing.append(f"{entry.shown} of snapshot {name[:12]}")
+    return complaints + [
+        f"{objects.path(sha256)} is {'corrupt' if sha256 in sound else 'missing'}; "
+        f"{_list(needing)}"
+        for sha256, needing in sorted(needed.items())
+    ]
+
+
+def _is_fine(entry: Entry, sound: dict[str, bool]) -> bool:
+    return sound.get(entry.sha256 or "", entry.dropped is not None)
+
+
+def _list(needing: list[str]) -> str:
+    if not needing:
+        return "no snapshot needs it"
+    more = len(needing) - _NAMED_AT_MOST
+    tail = [f"{more} more"] if more > 0 else []
+    return f"it is needed by {', '.join(needing[:_NAMED_AT_MOST] + tail)}"
+
+
+def prune(place: Place, needed: Iterable[str]) -> Pruned:
+    """Remove all that the `needed` snapshots do without."""
+    objects, manifests = Objects(place), Manifests(place.manifests)
+    holds = Holds(place.holds, "")
+    names = set(needed)
+    kept = {
+        entry.sha256
+        for name in names
+        for entry in manifests.entries(name)
+        if entry.sha256 and not (entry.dropped and not holds.any_for(entry.sha256))
+    }
+    place.begin_removal()
+    for name in set(manifests.names()) - names:
+        manifests.remove(name)
+    for unfinished in place.incoming.iterdir():
+        unfinished.unlink()
+    sizes = []
+    for sha256 in set(objects.names()) - kept:
+        holds.forget(sha256)
+        sizes.append(objects.remove(sha256))
+    return Pruned(objects=len(sizes), bytes=sum(sizes))

@@ -3,18 +3,24 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from mlagentbench.environment.snapshots import auditing, restoring
-from mlagentbench.environment.snapshots.auditing import Pruned
-from mlagentbench.environment.snapshots.cache import StatCache
-from mlagentbench.environment.snapshots.folder import FolderSource
-from mlagentbench.environment.snapshots.holds import Holds
-from mlagentbench.environment.snapshots.limits import SnapshotLimits
-from mlagentbench.environment.snapshots.manifest import Manifest, Manifests
-from mlagentbench.environment.snapshots.objects import Objects
-from mlagentbench.environment.snapshots.place import Place, recording
-from mlagentbench.environment.snapshots.restoring import Restored
-from mlagentbench.environment.snapshots.retention import Retention
-from mlagentbench.environment.snapshots.taking import Taken, Taking
+from mlagentbench.core.disk import recording
+from mlagentbench.environment.snapshots import restore as restoring
+from mlagentbench.environment.snapshots import retention as auditing
+from mlagentbench.environment.snapshots.objects import (
+    Manifest,
+    Manifests,
+    Objects,
+    Place,
+)
+from mlagentbench.environment.snapshots.restore import Restored
+from mlagentbench.environment.snapshots.retention import Holds, Pruned, Retention
+from mlagentbench.environment.snapshots.take import (
+    FolderSource,
+    SnapshotLimits,
+    StatCache,
+    Taken,
+    Taking,
+)
 
 __all__ = [
     "Pruned",

@@ -1,20 +1,52 @@
-"""Look a run over with every check."""
+"""The table of checks, and examine()."""
 
-from mlagentbench.core.finding import ProcessCheck
+from collections.abc import Callable, Iterable
+
+from mlagentbench.core.scorecard import Finding, ProcessCheck
 from mlagentbench.core.task import Task
 from mlagentbench.core.trace import Trace
-from mlagentbench.evaluation.process.story import Judged, Story
-from mlagentbench.evaluation.process.table import CHECKS, Check
+from mlagentbench.evaluation.process.claims import unsupported_claims
+from mlagentbench.evaluation.process.conduct import (
+    edits_never_executed,
+    repeated_actions,
+    response_format,
+    same_exception,
+    wasted_budget,
+)
+from mlagentbench.evaluation.process.forbidden import forbidden
+from mlagentbench.evaluation.process.result import (
+    baseline_never_measured,
+    plan_drift,
+    submission,
+    worse_than_best,
+)
+from mlagentbench.evaluation.process.story import Judged, RunView
+
+Check = Callable[[RunView], Iterable[Finding]]
+
+CHECKS: dict[str, Check] = {
+    "response_format": response_format,
+    "repeated_actions": repeated_actions,
+    "same_exception": same_exception,
+    "edits_never_executed": edits_never_executed,
+    "baseline_never_measured": baseline_never_measured,
+    "unsupported_claims": unsupported_claims,
+    "plan_drift": plan_drift,
+    "worse_than_best": worse_than_best,
+    "submission": submission,
+    "wasted_budget": wasted_budget,
+    "forbidden": forbidden,
+}
 
 EVIDENCE_SHOWN = 10
 
 
 def examine(task: Task, trace: Trace, verdict: Judged) -> dict[str, ProcessCheck]:
     """Return what each check found, with its first pieces of evidence."""
-    story = Story(task, trace, verdict)
+    story = RunView(task, trace, verdict)
     return {name: _checked(check, story) for name, check in CHECKS.items()}
 
 
-def _checked(check: Check, story: Story) -> ProcessCheck:
+def _checked(check: Check, story: RunView) -> ProcessCheck:
     findings = tuple(check(story))
     return ProcessCheck(value=len(findings), evidence=findings[:EVIDENCE_SHOWN])

@@ -19,11 +19,10 @@ without a submission no claim about it can be wrong.
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from mlagentbench.core.ending import Ending
-from mlagentbench.core.finding import FailureMode, ProcessCheck
-from mlagentbench.core.trace import Step, Trace
-from mlagentbench.evaluation.process.acts import TARGET, executes
-from mlagentbench.evaluation.process.checks.replies import is_format_error
+from mlagentbench.core.actions import TARGET, executes
+from mlagentbench.core.scorecard import FailureMode, ProcessCheck
+from mlagentbench.core.trace import Ending, Step, Trace
+from mlagentbench.evaluation.process.conduct import is_format_error
 
 Process = Mapping[str, ProcessCheck]
 

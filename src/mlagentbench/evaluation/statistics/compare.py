@@ -1,4 +1,4 @@
-"""Two sides compared: what can be compared, task by task and over all of them."""
+"""Two sides compared."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,21 +6,14 @@ from itertools import combinations
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.evaluation.statistics.common import (
-    LeftOut,
-    common,
-    different_starters,
-)
-from mlagentbench.evaluation.statistics.correction import holm
-from mlagentbench.evaluation.statistics.estimate import Estimate
-from mlagentbench.evaluation.statistics.paired import (
+from mlagentbench.evaluation.statistics.intervals import Estimate, suite_mean, wilson
+from mlagentbench.evaluation.statistics.significance import (
     Contrast,
     contrast_means,
     contrast_rates,
+    holm,
 )
-from mlagentbench.evaluation.statistics.rates import wilson
-from mlagentbench.evaluation.statistics.suite import suite_mean
-from mlagentbench.evaluation.statistics.tallies import gain_or_none_made
+from mlagentbench.evaluation.statistics.tallies import counted, improvement_or_zero
 
 
 class Side(Record):
@@ -49,6 +42,14 @@ class TaskPair(Record):
     """`task@version/edition`."""
     success: tuple[Estimate, Estimate]
     improvement: tuple[Estimate, Estimate]
+
+
+class LeftOut(Record):
+    """A task that is not compared."""
+
+    task: str
+    """`task@version/edition`."""
+    why: str
 
 
 class Comparison(Record):
@@ -142,6 +143,87 @@ def _means(a: Cells, b: Cells) -> Contrast:
 
 def _gains(cells: Cells) -> dict[str, list[float]]:
     return {
-        task: [gain_or_none_made(card) for card in cards]
+        task: [improvement_or_zero(card) for card in cards]
         for task, cards in cells.items()
     }
+
+
+CardsByName = dict[str, list[Scorecard]]
+Named = tuple[str, Sequence[Scorecard]]
+
+
+def by_name(cards: Sequence[Scorecard]) -> CardsByName:
+    """Put scorecards together that may be averaged: those of one task as it was."""
+    cells: CardsByName = {}
+    for card in cards:
+        cells.setdefault(card.score_name, []).append(card)
+    return cells
+
+
+def common(a: Named, b: Named) -> tuple[tuple[CardsByName, CardsByName], list[LeftOut]]:
+    """Return both sides' counted runs on tasks they share, and what else there is."""
+    first, second = by_name(a[1]), by_name(b[1])
+    chosen = _one_form_of_each_task([name for name in first if name in second])
+    shared: list[str] = []
+    left_out: list[LeftOut] = []
+    for name in dict.fromkeys([*first, *second]):
+        why = (
+            _lacking(name, a[0], first)
+            or _lacking(name, b[0], second)
+            or ("" if name in chosen else "another form of the task is compared")
+        )
+        if why:
+            left_out.append(LeftOut(task=name, why=why))
+        else:
+            shared.append(name)
+    kept = [{name: counted(side[name]) for name in shared} for side in (first, second)]
+    return (kept[0], kept[1]), left_out
+
+
+def different_starters(a: CardsByName, b: CardsByName) -> list[str]:
+    """Name the shared tasks whose runs were not all measured by the same starter."""
+    return [
+        name for name in a if len({card.starter for card in [*a[name], *b[name]]}) > 1
+    ]
+
+
+def _lacking(name: str, side: str, cells: CardsByName) -> str:
+    """Say what a side lacks for a task to be compared; nothing where it has it."""
+    if name not in cells:
+        return _absent(name, side, cells)
+    runs = counted(cells[name])
+    if not runs:
+        return f"no run of {side} on it counts"
+    measured = all(card.starter and card.starter.mean for card in runs)
+    return "" if measured else "it has no starter to count improvement from"
+
+
+def _absent(name: str, side: str, cells: CardsByName) -> str:
+    others = [form for form in cells if _task(form) == _task(name)]
+    if others:
+        return f"{side} has it only as {', '.join(others)}, which is another task"
+    return f"{side} has no run of it"
+
+
+def _one_form_of_each_task(names: Sequence[str]) -> set[str]:
+    """Choose the edition most tasks share, and each task's newest version in it."""
+    editions = Counter(_edition(name) for name in names)
+    if not editions:
+        return set()
+    [(edition, _)] = editions.most_common(1)
+    newest: dict[str, str] = {}
+    for name in sorted((n for n in names if _edition(n) == edition), key=_version):
+        newest[_task(name)] = name
+    return set(newest.values())
+
+
+def _task(name: str) -> str:
+    return name.rpartition("@")[0]
+
+
+def _edition(name: str) -> str:
+    return name.rpartition("@")[2].partition("/")[2]
+
+
+def _version(name: str) -> int:
+    return int(name.rpartition("@")[2].partition("/")[0])

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from mlagentbench.core.record import Record
 from mlagentbench.core.score import improvement
 from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.evaluation.statistics.estimate import Estimate
-from mlagentbench.evaluation.statistics.rates import wilson
+from mlagentbench.evaluation.statistics.intervals import Estimate, wilson
 
 
 class Tally(Record):
@@ -47,7 +46,9 @@ def tally(cards: Iterable[Scorecard]) -> Tally:
         valid=sum(card.score is not None for card in runs),
         significant=sum(card.significant for card in runs),
         apart=len(given) - len(runs),
-        improvement_all=_mean(list(map(gain_or_none_made, runs))) if measured else None,
+        improvement_all=_mean(list(map(improvement_or_zero, runs)))
+        if measured
+        else None,
         improvement_valid=_mean(gains) if measured else None,
     )
 
@@ -63,7 +64,7 @@ def gain(card: Scorecard) -> float | None:
     return found if found is not None and math.isfinite(found) else None
 
 
-def gain_or_none_made(card: Scorecard) -> float:
+def improvement_or_zero(card: Scorecard) -> float:
     """Read a card's improvement; a run that left nothing valid has made none."""
     return gain(card) or 0.0
 

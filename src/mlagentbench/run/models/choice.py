@@ -10,16 +10,21 @@ from pathlib import Path
 
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.progress import Progress
-from mlagentbench.run.machine import Fact
-from mlagentbench.run.models.weights import ensure_weights, find_weights, place_of
-from mlagentbench.run.models.weights_table import DEFAULT, WEIGHTS
+from mlagentbench.run.doctor import Fact
+from mlagentbench.run.models.weights import (
+    DEFAULT,
+    WEIGHTS,
+    ensure_weights,
+    find_weights,
+    place_of,
+)
 
 PROVIDER = "local"
 _EXTRA = ("xllamacpp", "openai")
 _INSTALL = "pip install 'mlagentbench[local]'"
 
 
-def spelled_out(model: str) -> str:
+def full_model_name(model: str) -> str:
     """Return a model's whole name: `local` alone means the default one."""
     provider, _, name = model.partition("/")
     return f"{PROVIDER}/{name or DEFAULT}" if provider == PROVIDER else model
@@ -58,7 +63,7 @@ def local_fact(cache: Path) -> Fact:
 
 
 def _local(models: Iterable[str]) -> list[str]:
-    whole = (spelled_out(model).partition("/") for model in models)
+    whole = (full_model_name(model).partition("/") for model in models)
     return list(dict.fromkeys(name for kind, _, name in whole if kind == PROVIDER))
 
 

@@ -1,1 +1,0 @@
-"""AutoGPT's loop on our actions."""

@@ -1,0 +1,21 @@
+"""Starter and reference."""
+
+from mlagentbench.agents.context import Context
+
+
+async def starter(context: Context) -> None:
+    """Execute the task's own script once and hand in what it wrote."""
+    script = context.task.script
+    await context.act("Execute Script", script_name=script)
+    await context.act("Final Answer", final_answer=f"I ran {script} unchanged.")
+
+
+async def reference(context: Context) -> None:
+    """Write every file of the reference solution, execute it and hand it in."""
+    solution = context.task.folder / "reference"
+    for path in sorted(solution.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            name = path.relative_to(solution).as_posix()
+            await context.act("Write File", file_name=name, content=path.read_text())
+    await context.act("Execute Script", script_name=context.task.script)
+    await context.act("Final Answer", final_answer="This is the reference solution.")

@@ -1,1 +1,0 @@
-"""The research agent with today's means."""

@@ -1,0 +1,1 @@
+"""How models say what to do: one file per protocol, all with the same contract."""

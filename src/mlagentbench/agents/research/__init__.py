@@ -1,0 +1,1 @@
+"""The research agent: with today's means, or as the paper had it."""

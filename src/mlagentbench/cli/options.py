@@ -1,0 +1,349 @@
+"""Flags and arguments commands share, and how they are read."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mlagentbench.core.errors import UsageError
+from mlagentbench.core.scorecard import RunId
+from mlagentbench.core.task import Task
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.tasks.load import load_task, task_ids
+
+if TYPE_CHECKING:
+    from mlagentbench.evaluation.cost import Price
+    from mlagentbench.experiment.plan import Judge
+
+
+Command = Callable[..., Any]
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document."
+)
+edition_option = click.option(
+    "--edition",
+    default="mini",
+    show_default=True,
+    envvar="MLAB_EDITION",
+    help="Edition of the tasks.",
+)
+
+
+def task_arguments(command: Command) -> Command:
+    """Add `TASK... | --all`."""
+    command = click.option("--all", "every", is_flag=True, help="Every task.")(command)
+    return click.argument("tasks", nargs=-1, metavar="TASK...")(command)
+
+
+def chosen_names(tasks: tuple[str, ...], *, every: bool) -> tuple[str, ...]:
+    """Return the task names meant by `TASK... | --all`."""
+    if every and tasks:
+        raise UsageError("name tasks or give --all, not both")
+    if not every and not tasks:
+        raise UsageError("name a task, or give --all; `mlab tasks` lists them")
+    return tuple(task_ids()) if every else tuple(dict.fromkeys(tasks))
+
+
+def chosen_tasks(tasks: tuple[str, ...], *, edition: str, every: bool) -> list[Task]:
+    """Load the tasks meant by `TASK... | --all`."""
+    names = chosen_names(tasks, every=every)
+    return [load_task(name, edition=edition) for name in names]
+
+
+_POSITIVE = click.FloatRange(0, min_open=True)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+USUAL_VOTES = 3
+
+votes_option = click.option(
+    "--votes",
+    type=click.IntRange(1, 99),
+    help=f"How often the judge is asked about each run.  [default: {USUAL_VOTES}]",
+)
+
+prices_option = click.option(
+    "--prices",
+    type=click.Path(dir_okay=False, path_type=Path),
+    envvar="MLAB_PRICES",
+    help="A TOML file with a table for each model: input, output, cached_read and"
+    " cached_write, in dollars per million tokens.",
+)
+
+_OPTIONS = (
+    click.option(
+        "--agent",
+        envvar="MLAB_AGENT",
+        help="A name from `mlab agents`, or module:function; `research` with a model,"
+        " else `tuner`, where none is given.",
+    ),
+    click.option(
+        "--model",
+        envvar="MLAB_MODEL",
+        help="A model by Inspect's name, or `local`, for agents that need one.",
+    ),
+    click.option(
+        "--role",
+        "roles",
+        multiple=True,
+        metavar="ROLE=MODEL",
+        help="Another model for a part of the work: editor or helper; or one that is"
+        " asked for its opinion of each run afterwards: judge.",
+    ),
+    votes_option,
+    click.option(
+        "-M",
+        "model_args",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="A setting of the model's provider, by Inspect's name for it.",
+    ),
+    click.option(
+        "--max-retries",
+        default=5,
+        show_default=True,
+        type=click.IntRange(0),
+        envvar="MLAB_MAX_RETRIES",
+        help="How often a failed request to a model is sent again.",
+    ),
+    click.option(
+        "--attempt-timeout",
+        default=600,
+        show_default=True,
+        type=click.IntRange(1),
+        envvar="MLAB_ATTEMPT_TIMEOUT",
+        help="Seconds one request to a model may take.",
+    ),
+    edition_option,
+    click.option(
+        "--runs",
+        default=1,
+        show_default=True,
+        type=click.IntRange(1),
+        envvar="MLAB_RUNS",
+        help="Runs per task, with seeds from --seed on.",
+    ),
+    click.option(
+        "--seed",
+        default=0,
+        show_default=True,
+        type=click.IntRange(0),
+        envvar="MLAB_SEED",
+        help="The first run's seed.",
+    ),
+    click.option(
+        "--max-steps",
+        type=click.IntRange(1),
+        envvar="MLAB_MAX_STEPS",
+        help="Steps a run may take instead of the task's own number.",
+    ),
+    click.option(
+        "--max-minutes",
+        type=_POSITIVE,
+        envvar="MLAB_MAX_MINUTES",
+        help="Minutes of work a run may take instead of the task's own number.",
+    ),
+    click.option(
+        "--max-tokens",
+        type=click.IntRange(1),
+        envvar="MLAB_MAX_TOKENS",
+        help="Tokens of all models together that a run may use.",
+    ),
+    click.option(
+        "--max-cost",
+        type=_POSITIVE,
+        envvar="MLAB_MAX_COST",
+        help="Dollars a run may spend on models.",
+    ),
+    prices_option,
+    click.option(
+        "--parallel",
+        default=1,
+        show_default=True,
+        type=click.IntRange(1),
+        envvar="MLAB_PARALLEL",
+        help="Runs at a time; at most the number of cores.",
+    ),
+    click.option(
+        "--out",
+        default="runs",
+        show_default=True,
+        type=_FOLDER,
+        envvar="MLAB_OUT",
+        help="Where experiments are kept.",
+    ),
+    click.option(
+        "-A",
+        "settings",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="A setting of the agent's own; may be given several times.",
+    ),
+    click.option(
+        "--yes",
+        is_flag=True,
+        envvar="MLAB_YES",
+        help="Do not ask before a long experiment.",
+    ),
+    click.option(
+        "--open", "open_report", is_flag=True, help="Show the report in a browser."
+    ),
+    json_option,
+)
+
+
+def run_options(command: Command) -> Command:
+    """Add every flag of `mlab run`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+ROLES = ("editor", "helper")
+"""Parts of an agent's work that another model may do."""
+
+
+def read_settings(pairs: tuple[str, ...]) -> dict[str, str]:
+    """Read `-A key=value`, given any number of times."""
+    return _read_pairs("-A", "KEY=VALUE", pairs)
+
+
+def read_model_args(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """Read `-M key=value`; numbers and booleans are taken as such."""
+    read = _read_pairs("-M", "KEY=VALUE", pairs)
+    return {key: _as_yaml(key, value) for key, value in read.items()}
+
+
+def _as_yaml(key: str, value: str) -> object:
+    import yaml
+
+    try:
+        return yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise UsageError(
+            f"-M {key}={value} cannot be read as a number, a word or a list;"
+            f" put the value in quotes of its own: -M '{key}=\"...\"'"
+        ) from error
+
+
+def read_roles(pairs: tuple[str, ...], model: str | None) -> dict[str, str]:
+    """Read `--role role=model`; only parts of a main model's work can be shared."""
+    roles = _read_pairs("--role", "ROLE=MODEL", pairs)
+    roles.pop(JUDGE, None)
+    if unknown := sorted(set(roles) - set(ROLES)):
+        known = ", ".join((*ROLES, JUDGE))
+        raise UsageError(f"there is no role '{unknown[0]}'; there are {known}")
+    if roles and model is None:
+        raise UsageError("--role needs --model too, the model that does the rest")
+    return roles
+
+
+def _read_pairs(flag: str, form: str, pairs: tuple[str, ...]) -> dict[str, str]:
+    read: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not key or not equals or not value:
+            raise UsageError(f"{flag} takes {form}, not '{pair}'")
+        read[key] = value
+    return read
+
+
+def refuse_too_many(parallel: int) -> None:
+    """Refuse more runs at a time than there are cores: they would not be fair."""
+    cores = len(os.sched_getaffinity(0))
+    if parallel > cores:
+        raise UsageError(
+            f"--parallel {parallel} is more than this machine's {cores} cores;"
+            " runs that share a core are not comparable"
+        )
+
+
+JUDGE = "judge"
+
+
+def judge_options(command: Command) -> Command:
+    """Add the flags of a command that asks nobody but a judge."""
+    for option in (_AGAIN, votes_option, _ROLE):
+        command = option(command)
+    return command
+
+
+def read_judge(pairs: tuple[str, ...], votes: int | None) -> "Judge | None":
+    """Read `--role judge=MODEL`, with how often it is asked."""
+    from mlagentbench.experiment.plan import Judge
+    from mlagentbench.run.models.choice import check_local, full_model_name
+
+    named = [model for role, _, model in map(_parted, pairs) if role == JUDGE]
+    if not named:
+        if votes is not None:
+            raise UsageError("--votes needs a judge too: --role judge=MODEL")
+        return None
+    model = full_model_name(named[-1])
+    check_local([model])
+    return Judge(model=model, votes=votes or USUAL_VOTES)
+
+
+def refuse_other_roles(pairs: tuple[str, ...]) -> None:
+    """Refuse roles that have a part in a run, where no run is started."""
+    for pair in pairs:
+        role, _, model = _parted(pair)
+        if role != JUDGE or not model:
+            raise UsageError(f"--role takes judge=MODEL here, not '{pair}'")
+
+
+def _parted(pair: str) -> tuple[str, str, str]:
+    return pair.partition("=")
+
+
+_ROLE = click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    metavar="judge=MODEL",
+    help="A model that says what it thinks of each run; no score depends on it.",
+)
+_AGAIN = click.option(
+    "--again", is_flag=True, help="Ask the judge again for votes it gave before."
+)
+
+
+def read_price_option(path: Path | None) -> "dict[str, Price] | None":
+    """Read `--prices`, where it was given."""
+    if path is None:
+        return None
+    from mlagentbench.run.models.lookup import read_prices
+
+    return read_prices(path)
+
+
+def select_runs(text: str) -> tuple[Experiment, list[RunId]]:
+    """Return the experiment and those of its runs that NAME picks."""
+    folder, name = split(text)
+    experiment = Experiment(folder)
+    known = experiment.known_runs() or experiment.runs()
+    runs = [run for run in known if not name or _named(run, name)]
+    if not runs:
+        listed = ", ".join(map(str, known))
+        raise UsageError(
+            f"{folder} has no run, agent or model '{name}'; it has {listed}"
+        )
+    return experiment, runs
+
+
+def split(text: str) -> tuple[Path, str]:
+    """Return the experiment's folder and NAME, which may be empty."""
+    # Folders and models may have colons in their names; the longest folder wins.
+    for end in [len(text), *_colons(text)]:
+        if Path(text[:end]).is_dir():
+            return Path(text[:end]), text[end + 1 :]
+    raise UsageError(f"there is no experiment {text}; `mlab run` makes one")
+
+
+def _colons(text: str) -> list[int]:
+    return [place for place in range(len(text) - 1, 0, -1) if text[place] == ":"]
+
+
+def _named(run: RunId, name: str) -> bool:
+    return name in (str(run), run.agent, run.model, run.task)

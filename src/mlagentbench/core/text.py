@@ -1,0 +1,227 @@
+"""Shorten, strip control characters, quote, diff: for any text an agent wrote.
+
+Agents and what they run write whatever they like: markup, terminal escapes, marks
+that turn the reading direction. Escaping markup is the template's work; here the
+invisible is made visible, the endless is cut short, and data is made safe to embed.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from mlagentbench.core.errors import ActionError
+from mlagentbench.core.record import Record
+
+OBSERVATION_CHARACTERS = 20_000
+
+
+def shortened(text: str, limit: int = OBSERVATION_CHARACTERS) -> str:
+    """Keep the head and the tail of a text that is longer than `limit`."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    dropped = len(text) - 2 * half
+    return f"{text[:half]}\n[... {dropped} characters left out ...]\n{text[-half:]}"
+
+
+MAX_CHARACTERS = 200_000
+"""A longer reply is not read: no action needs one."""
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
+_MARGIN = 60
+
+
+def clean_text(text: str) -> str:
+    """Return text that can be recorded and sent on.
+
+    Halves of characters become a replacement mark, control characters go, and lines
+    end in a newline only; newlines and tabs stay.
+    """
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    plain = _CONTROLS.sub("", whole)
+    return plain.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def clean_name(text: str) -> str:
+    """Return a name a model made up, short enough to be repeated to it."""
+    one_line = " ".join(clean_text(text[: 4 * _MARGIN]).split())
+    return one_line if len(one_line) <= _MARGIN else f"{one_line[:_MARGIN]}..."
+
+
+_INVISIBLE = (0x061C, 0x200B, 0x200E, 0x200F, 0x2028, 0x2029, 0x2060, 0xFEFF)
+_BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+
+_SHOWN: dict[int, str] = {
+    **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n"},
+    0x7F: "\u2421",
+    **{code: f"[U+{code:04X}]" for code in (*range(0x80, 0xA0), *_INVISIBLE, *_BIDI)},
+    **dict.fromkeys((*range(0xD800, 0xE000), 0xFFFE, 0xFFFF), "\ufffd"),
+}
+
+
+def harmless(text: str) -> str:
+    """Show control characters, direction marks and broken code points as symbols."""
+    return text.replace("\r\n", "\n").translate(_SHOWN)
+
+
+def first_lines(text: str, *, lines: int, characters: int) -> str:
+    """Keep the first lines of a text and say how much was left out."""
+    kept = "\n".join(text[:characters].split("\n")[:lines]).rstrip()
+    hidden = len(text[len(kept) :].strip())
+    return f"{kept} ... ({hidden:,} more characters)" if hidden else kept
+
+
+def embedded(data: Record) -> Markup:
+    """Write a record as JSON that cannot leave the script element it stands in."""
+    written = data.model_dump_json()
+    for character in "<>&\u2028\u2029":
+        written = written.replace(character, f"\\u{ord(character):04x}")
+    return Markup(written)
+
+
+_CONTEXT = 3
+_MOST_LINES = 1_500
+"""Beyond that, comparing hostile lines takes minutes."""
+
+_HUNK = re.compile(r"(?<=[-+])[0-9]+")
+
+
+def difference(old: str, new: str, old_name: str, new_name: str) -> str:
+    """Return a unified diff; empty where every line is the same."""
+    before, after = _lines(old), _lines(new)
+    head = _in_common(before, after)
+    tail = _in_common(before[head:][::-1], after[head:][::-1])
+    skipped, dropped = max(0, head - _CONTEXT), max(0, tail - _CONTEXT)
+    old_part = before[skipped : len(before) - dropped]
+    new_part = after[skipped : len(after) - dropped]
+    if max(len(old_part), len(new_part)) > _MOST_LINES:
+        return _in_short(head, len(before) - tail, len(after) - head - tail)
+    found = difflib.unified_diff(
+        old_part, new_part, old_name, new_name, n=_CONTEXT, lineterm=""
+    )
+    return "\n".join(_moved(line, skipped) for line in found)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.removesuffix("\n") for line in lines_of(text)]
+
+
+def _in_common(one: list[str], other: list[str]) -> int:
+    """Return how many lines both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    shorter = min(len(one), len(other))
+    return next((number for number, (a, b) in pairs if a != b), shorter)
+
+
+def _moved(line: str, skipped: int) -> str:
+    """Count a hunk's lines from the beginning of the file."""
+    if not line.startswith("@@"):
+        return line
+    return _HUNK.sub(lambda number: str(int(number[0]) + skipped), line)
+
+
+def _in_short(head: int, last: int, count: int) -> str:
+    return (
+        f"Lines {head + 1} to {last} are now {count} other lines, too many to show;"
+        " look at them with Inspect Script Lines."
+    )
+
+
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True)
+class LineRange:
+    """The first and the last line of a part, counted from 1."""
+
+    first: int
+    last: int
+
+    def __len__(self) -> int:
+        return self.last - self.first + 1
+
+
+def lines_of(text: str) -> list[str]:
+    """Split a text at its line feeds alone; each line keeps its own."""
+    *whole, rest = text.split("\n")
+    return [f"{line}\n" for line in whole] + ([rest] if rest else [])
+
+
+def parse_range(start: str, end: str, usage: str) -> LineRange:
+    """Read two line numbers as an agent gave them, or tell it how to give them."""
+    if not all(_NUMBER.fullmatch(given.strip()) for given in (start, end)):
+        raise ActionError(f"line numbers must be whole numbers. Usage: {usage}")
+    lines = LineRange(int(start), int(end))
+    if lines.first < 1:
+        raise ActionError(f"lines are counted from 1. Usage: {usage}")
+    if lines.last < lines.first:
+        raise ActionError(
+            f"the last line, {lines.last}, comes before the first, {lines.first}."
+            f" Usage: {usage}"
+        )
+    return lines
+
+
+BLOCK_CHARACTERS = 10_000
+"""Every block has fewer."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One part of a text and where in the text it stands, counted from 1."""
+
+    text: str
+    first_line: int
+    last_line: int
+    first_character: int
+
+    @property
+    def last_character(self) -> int:
+        """Where it ends."""
+        return self.first_character + len(self.text) - 1
+
+
+def split(text: str, limit: int = BLOCK_CHARACTERS) -> list[Block]:
+    """Cut between lines, and inside a line only where it alone is too long."""
+    blocks: list[Block] = []
+    held: list[str] = []
+    size, first_line, last_line, done = 0, 1, 1, 0
+    for number, piece in _pieces(text, limit):
+        if held and size + len(piece) >= limit:
+            blocks.append(Block("".join(held), first_line, last_line, done + 1))
+            done, size, held = done + size, 0, []
+        if not held:
+            first_line = number
+        held.append(piece)
+        size, last_line = size + len(piece), number
+    if held:
+        blocks.append(Block("".join(held), first_line, last_line, done + 1))
+    return blocks
+
+
+def _pieces(text: str, limit: int) -> Iterator[tuple[int, str]]:
+    """Return lines, cut where they are too long, each with its line's number."""
+    for number, line in enumerate(lines_of(text), start=1):
+        for start in range(0, len(line), limit - 1):
+            yield number, line[start : start + limit - 1]
+
+
+def encodable(texts: Mapping[str, str]) -> dict[str, str]:
+    """Replace half characters, which a hostile reply may hold; nothing encodes them."""
+    return {name: _sound(text) for name, text in texts.items()}
+
+
+def _sound(value: Any) -> Any:  # noqa: ANN401  # any JSON
+    match value:
+        case str():
+            return value.encode(errors="replace").decode()
+        case dict():
+            return {_sound(key): _sound(one) for key, one in value.items()}
+        case list():
+            return [_sound(one) for one in value]
+        case _:
+            return value

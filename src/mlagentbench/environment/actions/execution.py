@@ -1,0 +1,97 @@
+"""Execute Script, Python REPL, Run Command."""
+
+import math
+
+from inspect_ai.util import ExecResult
+
+from mlagentbench.core.errors import ActionError
+from mlagentbench.environment.action import Action, ActionContext
+from mlagentbench.environment.paths import WORKSPACE, workspace_path
+
+
+async def _execute_script(room: ActionContext, script_name: str) -> str:
+    # An absolute path cannot be taken for an option of the interpreter.
+    script = str(WORKSPACE / workspace_path(script_name))
+    printed = await run_python(room, [script], what="script")
+    return with_output("The script has been executed.", printed)
+
+
+async def execute(
+    room: ActionContext, command: list[str], *, what: str, stdin: str | None = None
+) -> ExecResult[str]:
+    """Run a command that succeeds within the time an execution has, or say why not."""
+    limit = math.ceil(room.seconds_left())
+    try:
+        result = await room.sandbox.exec(
+            command, input=stdin, timeout=limit, timeout_retry=False
+        )
+    except TimeoutError as late:
+        lead = f"The {what} was stopped after {limit} s, its time limit."
+        seen = getattr(late, "truncated_output", None) or ""
+        raise ActionError(with_output(lead, seen)) from None
+    except PermissionError as refused:
+        # A script can make its own failure look like this, so it is never ours.
+        raise ActionError(f"The {what} failed: {refused}") from None
+    if not result.success:
+        lead = f"The {what} failed with exit code {result.returncode}."
+        raise ActionError(with_output(lead, result.stdout, result.stderr))
+    return result
+
+
+def with_output(lead: str, stdout: str, stderr: str = "") -> str:
+    """Return a lead sentence with what was printed below it."""
+    parts = [lead]
+    if stdout:
+        parts.append(f"Output:\n{stdout.rstrip()}")
+    if stderr:
+        parts.append(f"Errors:\n{stderr.rstrip()}")
+    return "\n".join(parts)
+
+
+async def run_python(
+    room: ActionContext, arguments: list[str], *, what: str, stdin: str | None = None
+) -> str:
+    """Return what Python printed; failing and running too long are the agent's."""
+    command = ["python", "-u", *arguments]
+    result = await execute(room, command, what=what, stdin=stdin)
+    return result.stdout or result.stderr
+
+
+EXECUTE_SCRIPT = Action(
+    name="Execute Script",
+    summary="Run a Python script of the workspace and see what it prints.",
+    parameters={"script_name": "a Python file, relative to the workspace"},
+    executes=True,
+    do=_execute_script,
+)
+
+
+async def _python_repl(room: ActionContext, command: str) -> str:
+    # Through standard input: a command line has a length limit, this has none.
+    printed = await run_python(room, ["-"], what="command", stdin=command)
+    return printed or "(nothing was printed)"
+
+
+PYTHON_REPL = Action(
+    name="Python REPL",
+    summary="Run Python code in the workspace and see what it prints; nothing is"
+    " remembered from one call to the next.",
+    parameters={"command": "the Python code to run"},
+    executes=True,
+    do=_python_repl,
+)
+
+
+async def _run_command(room: ActionContext, command: str) -> str:
+    done = await execute(room, ["bash", "-c", command], what="command")
+    return with_output("The command has been run.", done.stdout, done.stderr)
+
+
+RUN_COMMAND = Action(
+    name="Run Command",
+    summary="Run a bash command in the workspace and see what it prints; nothing but"
+    " files is remembered from one call to the next.",
+    parameters={"command": "the command to run"},
+    executes=True,
+    do=_run_command,
+)

@@ -1,0 +1,148 @@
+"""List, Read, Write, Append, Copy, Undo, Inspect Lines."""
+
+from mlagentbench.core.errors import ActionError
+from mlagentbench.core.text import lines_of, parse_range
+from mlagentbench.environment.action import Action, ActionContext
+from mlagentbench.environment.paths import WORKSPACE, workspace_path, writable_path
+from mlagentbench.environment.workspace import (
+    append_text,
+    copy_bytes,
+    in_plain_words,
+    read_text,
+    undo,
+    write_text,
+)
+
+
+async def _list_files(room: ActionContext, dir_path: str) -> str:
+    folder = WORKSPACE / workspace_path(dir_path)
+    # -b shows control bytes in hostile file names as escapes.
+    result = await room.sandbox.exec(
+        ["ls", "-Fb", "--", str(folder)], timeout=30, timeout_retry=False
+    )
+    if not result.success:
+        raise ActionError(f"cannot list {dir_path}: {result.stderr.strip()}")
+    return _visible(result.stdout) or "(empty)"
+
+
+def _visible(text: str) -> str:
+    """Show format characters, which could reorder what a reader sees, as escapes."""
+    shown = (
+        char if char == "\n" or char.isprintable() else ascii(char)[1:-1]
+        for char in text
+    )
+    return "".join(shown)
+
+
+LIST_FILES = Action(
+    name="List Files",
+    summary="List the files in a folder of the workspace.",
+    parameters={"dir_path": "a folder, relative to the workspace; . is the workspace"},
+    do=_list_files,
+)
+
+
+async def _read_file(room: ActionContext, file_name: str) -> str:
+    return await read_text(room, file_name)
+
+
+READ_FILE = Action(
+    name="Read File",
+    summary="Read a text file of the workspace.",
+    parameters={"file_name": "a file, relative to the workspace"},
+    do=_read_file,
+)
+
+
+async def _write_file(room: ActionContext, file_name: str, content: str) -> str:
+    await write_text(room, file_name, content)
+    return f"{file_name} was written ({len(content)} characters)."
+
+
+WRITE_FILE = Action(
+    name="Write File",
+    summary="Write text into a file of the workspace, replacing what it held.",
+    parameters={
+        "file_name": "a file, relative to the workspace",
+        "content": "the whole new text of the file",
+    },
+    do=_write_file,
+)
+
+
+async def _append_file(room: ActionContext, file_name: str, content: str) -> str:
+    await append_text(room, file_name, content)
+    return f"{len(content)} characters were appended to {file_name}."
+
+
+APPEND_FILE = Action(
+    name="Append File",
+    summary="Add text at the end of a file of the workspace; makes it where needed.",
+    parameters={
+        "file_name": "a file, relative to the workspace",
+        "content": "the text to add",
+    },
+    do=_append_file,
+)
+
+
+async def _copy_file(room: ActionContext, source: str, destination: str) -> str:
+    await copy_bytes(room, source, destination)
+    return f"{source} was copied to {destination}."
+
+
+COPY_FILE = Action(
+    name="Copy File",
+    summary="Copy a file of the workspace to another name.",
+    parameters={
+        "source": "the file to copy, relative to the workspace",
+        "destination": "where to, relative to the workspace",
+    },
+    do=_copy_file,
+)
+
+
+async def _undo_edit_script(room: ActionContext, script_name: str) -> str:
+    path = writable_path(script_name)
+    with in_plain_words(script_name):
+        contents = await undo(room, path)
+    text = contents.decode("utf-8", errors="replace")
+    return f"The last edit of {script_name} was undone. It now holds:\n{text}"
+
+
+UNDO_EDIT_SCRIPT = Action(
+    name="Undo Edit Script",
+    summary="Undo the last edit of a file; may be repeated.",
+    parameters={"script_name": "the edited file, relative to the workspace"},
+    do=_undo_edit_script,
+)
+
+MOST_LINES = 100
+
+
+async def _inspect_script_lines(
+    room: ActionContext, script_name: str, start_line_number: str, end_line_number: str
+) -> str:
+    wanted = parse_range(start_line_number, end_line_number, INSPECT_SCRIPT_LINES.usage)
+    if len(wanted) > MOST_LINES:
+        raise ActionError(
+            f"these are {len(wanted)} lines; at most {MOST_LINES} are shown at once"
+        )
+    lines = lines_of(await read_text(room, script_name))
+    if wanted.first > len(lines):
+        raise ActionError(f"{script_name} has only {len(lines)} lines")
+    last = min(wanted.last, len(lines))
+    lead = f"Lines {wanted.first} to {last} of the {len(lines)} lines of {script_name}:"
+    return f"{lead}\n{''.join(lines[wanted.first - 1 : last])}"
+
+
+INSPECT_SCRIPT_LINES = Action(
+    name="Inspect Script Lines",
+    summary=f"See up to {MOST_LINES} lines of a file, and how many lines it has.",
+    parameters={
+        "script_name": "a file, relative to the workspace",
+        "start_line_number": "the first line to see, counted from 1",
+        "end_line_number": "the last line to see",
+    },
+    do=_inspect_script_lines,
+)

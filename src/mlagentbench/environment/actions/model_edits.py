@@ -1,0 +1,248 @@
+"""Edit Script (AI), Edit Segment (AI), Understand File."""
+
+from inspect_ai.model import GenerateConfig
+
+from mlagentbench.core.errors import ActionError
+from mlagentbench.core.text import (
+    BLOCK_CHARACTERS,
+    Block,
+    LineRange,
+    difference,
+    lines_of,
+    parse_range,
+    split,
+)
+from mlagentbench.environment.action import Action, ActionContext
+from mlagentbench.environment.paths import writable_path
+from mlagentbench.environment.prompts import (
+    NoCodeError,
+    fenced,
+    prompt,
+    python_block,
+    sendable,
+)
+from mlagentbench.environment.workspace import AbsentError, read_text, write_text
+
+
+async def _edit_script(
+    room: ActionContext, script_name: str, edit_instruction: str, save_name: str
+) -> str:
+    writable_path(save_name)
+    old = await _text_or_nothing(room, script_name)
+    refuse_too_long(old, script_name, "Use Edit Script Segment (AI) on a part of it.")
+    request = prompt(
+        "edit_script",
+        name=fenced(script_name),
+        script=fenced(old),
+        instruction=fenced(edit_instruction),
+        tokens=str(EDITOR_TOKENS),
+    )
+    return await save(room, script_name, old, save_name, await new_code(room, request))
+
+
+async def _text_or_nothing(room: ActionContext, name: str) -> str:
+    try:
+        return await read_text(room, name)
+    except AbsentError:
+        return ""
+
+
+EDITOR = "editor"
+EDITOR_TOKENS = 4_000
+LONGEST_CODE = 50_000
+"""Characters; far more than the editor could ever write back."""
+
+_TRIES = 2
+
+
+def refuse_too_long(code: str, what: str, way_out: str) -> None:
+    """Refuse code that the editor could not return whole, before it is asked."""
+    if len(code) > LONGEST_CODE:
+        raise ActionError(
+            f"{what} has {len(code)} characters; at most {LONGEST_CODE} can be edited"
+            f" at once. {way_out}"
+        )
+
+
+async def new_code(room: ActionContext, request: str) -> str:
+    """Return the code the editor writes; whatever is not whole is refused."""
+    question, why = request, ""
+    for _ in range(_TRIES):
+        told = await room.ask(
+            question, role=EDITOR, config=GenerateConfig(max_tokens=EDITOR_TOKENS)
+        )
+        if told.cut_off:
+            raise ActionError(
+                "The editor's answer was cut off by the length limit; nothing was"
+                " written. Ask for a smaller change, or edit a segment."
+            )
+        try:
+            return _ending_its_last_line(python_block(sendable(told.text)))
+        except NoCodeError as unusable:
+            why = str(unusable)
+            # A bad answer that is shown again is copied; only its fault is told.
+            question = prompt("edit_again", request=request, why=why)
+    raise ActionError(
+        f"The editor's answer could not be used, in {_TRIES} tries: {why}. Nothing was"
+        " written. Say more plainly what to change, or write the file yourself."
+    )
+
+
+async def save(
+    room: ActionContext, script_name: str, old: str, save_name: str, new: str
+) -> str:
+    """Write an edited script; what it replaces can be had back by undoing."""
+    await write_text(room, save_name, new)
+    changed = difference(old, new, script_name, save_name)
+    if not changed:
+        return f"{save_name} was written; no line differs from {script_name}."
+    return f"{save_name} was written. The difference to {script_name}:\n{changed}"
+
+
+def _ending_its_last_line(code: str) -> str:
+    return code if not code or code.endswith("\n") else f"{code}\n"
+
+
+EDIT_SCRIPT = Action(
+    name="Edit Script (AI)",
+    summary="Have an editor change a Python script as you instruct it, and see what"
+    " changed; a script that is not there is written anew.",
+    parameters={
+        "script_name": "the script to start from, relative to the workspace",
+        "edit_instruction": "what to change, step by step and in detail",
+        "save_name": "where to save the result, relative to the workspace",
+    },
+    do=_edit_script,
+)
+
+_NO_TEXT = "\ufffd"
+
+
+async def _edit_script_segment(  # one per parameter, by keyword
+    room: ActionContext,
+    *,
+    script_name: str,
+    start_line_number: str,
+    end_line_number: str,
+    edit_instruction: str,
+    save_name: str,
+) -> str:
+    writable_path(save_name)
+    segment = parse_range(start_line_number, end_line_number, EDIT_SCRIPT_SEGMENT.usage)
+    old = await read_text(room, script_name)
+    before, inside, after = _parts(old, segment, script_name)
+    refuse_too_long(inside, "this segment", "Choose fewer lines.")
+    request = prompt(
+        "edit_segment",
+        name=fenced(script_name),
+        place=f"lines {segment.first} to {segment.last}",
+        segment=fenced(inside),
+        instruction=fenced(edit_instruction),
+        tokens=str(EDITOR_TOKENS),
+    )
+    new = before + await new_code(room, request) + after
+    return await save(room, script_name, old, save_name, new)
+
+
+def _parts(text: str, segment: LineRange, name: str) -> tuple[str, str, str]:
+    """Return what stands before, in and after a segment."""
+    lines = lines_of(text)
+    if segment.last > len(lines):
+        raise ActionError(f"{name} has only {len(lines)} lines")
+    if _NO_TEXT in text:
+        # What is not shown to the editor must be written back as it was.
+        raise ActionError(f"{name} has bytes that are no UTF-8 text; edit it whole")
+    start, end = segment.first - 1, segment.last
+    return "".join(lines[:start]), "".join(lines[start:end]), "".join(lines[end:])
+
+
+EDIT_SCRIPT_SEGMENT = Action(
+    name="Edit Script Segment (AI)",
+    summary="Have an editor change some lines of a Python script as you instruct it,"
+    " and see what changed.",
+    parameters={
+        "script_name": "the script to start from, relative to the workspace",
+        "start_line_number": "the first line to change, counted from 1",
+        "end_line_number": "the last line to change",
+        "edit_instruction": "what to change, step by step and in detail",
+        "save_name": "where to save the whole script, relative to the workspace",
+    },
+    do=_edit_script_segment,
+)
+
+MOST_BLOCKS = 20
+
+
+async def _understand_file(
+    room: ActionContext, file_name: str, things_to_look_for: str
+) -> str:
+    text = await read_text(room, file_name)
+    blocks = split(text)
+    if not blocks:
+        return f"{file_name} is empty."
+    if len(blocks) > MOST_BLOCKS:
+        raise ActionError(
+            f"{file_name} has {len(text)} characters, {len(blocks)} blocks of less than"
+            f" {BLOCK_CHARACTERS}; at most {MOST_BLOCKS} blocks are read. Look at a"
+            " part of it, or run a script that prints what you need."
+        )
+    sought = fenced(things_to_look_for)
+    answers = [
+        await consult(room, _about(block, number, len(blocks), file_name, sought))
+        for number, block in enumerate(blocks, start=1)
+    ]
+    if len(answers) == 1:
+        return answers[0]
+    return await consult(room, _merging(blocks, answers, file_name, sought))
+
+
+def _about(block: Block, number: int, count: int, name: str, sought: str) -> str:
+    return prompt(
+        "understand_block",
+        name=fenced(name),
+        place=_place(block, number, count),
+        block=fenced(block.text),
+        sought=sought,
+    )
+
+
+def _merging(blocks: list[Block], answers: list[str], name: str, sought: str) -> str:
+    notes = (
+        f"{_place(block, number, len(blocks))}\n{fenced(answer)}"
+        for number, (block, answer) in enumerate(
+            zip(blocks, answers, strict=True), start=1
+        )
+    )
+    return prompt(
+        "understand_merge", name=fenced(name), notes="\n\n".join(notes), sought=sought
+    )
+
+
+def _place(block: Block, number: int, count: int) -> str:
+    return (
+        f"Block {number} of {count}: lines {block.first_line} to {block.last_line},"
+        f" characters {block.first_character} to {block.last_character}"
+    )
+
+
+HELPER = "helper"
+HELPER_TOKENS = 2_000
+
+
+async def consult(room: ActionContext, question: str) -> str:
+    """Return what the helper says, and whether it was stopped before its end."""
+    config = GenerateConfig(temperature=0.01, max_tokens=HELPER_TOKENS)
+    told = await room.ask(question, role=HELPER, config=config)
+    said = sendable(told.text).strip() or "(The helper model said nothing.)"
+    return f"{said}\n[cut off by the length limit]" if told.cut_off else said
+
+
+UNDERSTAND_FILE = Action(
+    name="Understand File",
+    summary="Have a helper read a file and say what it holds about what you look for.",
+    parameters={
+        "file_name": "a file, relative to the workspace",
+        "things_to_look_for": "what to look for in it, in detail",
+    },
+    do=_understand_file,
+)

@@ -1,0 +1,76 @@
+"""Append Summary, Retrieval, Reflection."""
+
+from mlagentbench.core.text import shortened
+from mlagentbench.environment.action import Action, ActionContext
+from mlagentbench.environment.actions.model_edits import consult
+from mlagentbench.environment.prompts import fenced, prompt
+from mlagentbench.environment.workspace import AbsentError, append_text, read_text
+
+
+async def _append_summary(room: ActionContext, content: str) -> str:
+    await add_to_log(room, content)
+    return f"The summary was appended to {RESEARCH_LOG}."
+
+
+RESEARCH_LOG = "research_log.log"
+
+
+async def add_to_log(room: ActionContext, content: str) -> None:
+    """Put an entry at the end, in lines of its own."""
+    await append_text(room, RESEARCH_LOG, f"{content.rstrip()}\n")
+
+
+APPEND_SUMMARY = Action(
+    name="Append Summary to Research Log",
+    summary="Note down in the research log what you did and found.",
+    parameters={"content": "a summary of the last step, in at most 500 characters"},
+    do=_append_summary,
+)
+
+
+async def _retrieval(room: ActionContext, current_plan: str) -> str:
+    log = await read_log(room)
+    if not log:
+        return "The research log is empty; Append Summary to Research Log fills it."
+    question = prompt("retrieval", log=fenced(log), plan=fenced(current_plan))
+    return await consult(room, question)
+
+
+_CHARACTERS = 40_000
+"""Of a longer log a model is shown its beginning and its end."""
+
+
+async def read_log(room: ActionContext) -> str:
+    """Return what the log says, short enough to be read at once; empty if nothing."""
+    try:
+        text = await read_text(room, RESEARCH_LOG)
+    except AbsentError:
+        text = ""
+    return shortened(text, _CHARACTERS) if text.strip() else ""
+
+
+RETRIEVAL = Action(
+    name="Retrieval from Research Log",
+    summary="Have a helper tell you what the research log says about your plan.",
+    parameters={"current_plan": "your research plan and its status, in detail"},
+    do=_retrieval,
+)
+
+
+async def _reflection(room: ActionContext, things_to_reflect_on: str) -> str:
+    log = await read_log(room) or "(nothing yet)"
+    question = prompt(
+        "reflection",
+        problem=fenced(room.problem),
+        log=fenced(log),
+        topic=fenced(things_to_reflect_on),
+    )
+    return await consult(room, question)
+
+
+REFLECTION = Action(
+    name="Reflection",
+    summary="Have a helper reflect on the problem and the research log with you.",
+    parameters={"things_to_reflect_on": "what to reflect on, in detail"},
+    do=_reflection,
+)

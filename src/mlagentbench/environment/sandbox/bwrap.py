@@ -1,0 +1,332 @@
+"""The bubblewrap command line and the file tree it shows.
+
+From the outside in: pin the cores, bubblewrap with the file tree, say that it begins,
+resource limits, drop to the sandbox's user, change folder and variables, run. Nothing
+is ever interpolated: every value is an argument of its own.
+
+The system's programs, the agent's environment and its interpreter are there read-only;
+the workspace and /tmp can be written; nothing else of the host exists. Whatever of the
+harness, its data or the home folder lies inside something bound is covered.
+
+Private are the harness, its environment and its project folder, the home folder, the
+rooms, and every folder into which packages are installed for an interpreter that is
+shown. Data must not lie in anything shown, because its neighbours would be seen too.
+"""
+
+import contextlib
+import resource
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+from mlagentbench.core.errors import MachineError
+from mlagentbench.environment.sandbox.host import (
+    as_root,
+    find_interpreter,
+    processes_are_counted,
+)
+from mlagentbench.environment.sandbox.sandbox_folder import ALTERNATIVES, SandboxFolder
+from mlagentbench.environment.sandbox.sandbox_spec import (
+    AGENT_ENV,
+    TMP,
+    WORKSPACE,
+    Limits,
+    SandboxSpec,
+)
+
+SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin"
+BEGUN = b"\0"
+"""What comes on standard error before anything the command itself can say."""
+
+# If the harness has died, nobody reads any more, and the command is not run: bubblewrap
+# itself notices a death only once it has set up everything.
+_BEGIN = 'printf "\\000" >&2 || exit 1; exec "$@"'
+_UID_INSIDE = 1000
+
+
+def tool(name: str, search: str = SYSTEM_PATH) -> str:
+    """Return the absolute path of a program of the system."""
+    found = shutil.which(name, path=search)
+    if found is None:
+        raise MachineError(f"{name} is not installed; install the package that has it")
+    return found
+
+
+def uid_inside(slot_uid: int) -> int:
+    """Return the user id that commands see."""
+    return slot_uid if as_root() else _UID_INSIDE
+
+
+class Handed(NamedTuple):
+    """The descriptors that bubblewrap gets beside the standard ones."""
+
+    seccomp: int
+    """To read the filter of system calls from."""
+    status: int
+    """To report on."""
+    gate: int
+    """To wait for, when everything is set up."""
+
+
+class Launch:
+    """The layers around every command of one sandbox."""
+
+    def __init__(
+        self, tree: Sequence[str], limits: Limits, *, uid: int, cores: Sequence[int]
+    ) -> None:
+        """Look up the programs once; `tree` is what `file_tree` returned."""
+        self._pinned = _pinned(cores)
+        self._isolated = [tool("bwrap"), *_namespaces(), *tree]
+        begin = ["/bin/sh", "-c", _BEGIN, "sh"]
+        self._inside = {
+            may_write: [*begin, *_limited(limits, file_mb), *_unprivileged(uid)]
+            for may_write, file_mb in ((True, limits.file_mb), (False, 0))
+        }
+
+    def arguments(
+        self, words: Sequence[str], handed: Handed, *, may_write: bool = True
+    ) -> list[str]:
+        """Return the whole command line around `words`."""
+        return [
+            *self._pinned,
+            *self._isolated,
+            *("--seccomp", str(handed.seccomp), "--block-fd", str(handed.gate)),
+            *("--json-status-fd", str(handed.status), "--chdir", WORKSPACE, "--"),
+            *self._inside[may_write],
+            *words,
+        ]
+
+
+def placed(words: Sequence[str], cwd: str, variables: Mapping[str, str]) -> list[str]:
+    """Return `words` in another folder and with more variables."""
+    # Variables may steer the loader, so none may be set in a privileged layer.
+    if cwd == WORKSPACE and not variables:
+        return list(words)
+    settings = [f"{name}={value}" for name, value in variables.items()]
+    return [tool("env"), f"--chdir={cwd}", *settings, *words]
+
+
+def _pinned(cores: Sequence[int]) -> list[str]:
+    return [tool("taskset"), "--cpu-list", ",".join(map(str, cores))]
+
+
+def _namespaces() -> list[str]:
+    common = ["--die-with-parent", "--new-session", "--hostname", "sandbox"]
+    return [*common, *(_ROOT_NAMESPACES if as_root() else _USER_NAMESPACES)]
+
+
+_ROOT_NAMESPACES = (
+    *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"),
+    "--unshare-cgroup-try",
+    # What setpriv needs in order to drop to the slot's user, and nothing more.
+    *("--cap-drop", "ALL", "--cap-add", "CAP_SETUID"),
+    *("--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"),
+)
+_USER_NAMESPACES = (
+    *("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
+    *("--uid", str(_UID_INSIDE), "--gid", str(_UID_INSIDE)),
+)
+
+
+def _limited(limits: Limits, file_mb: int) -> list[str]:
+    # Set inside, where a user namespace counts processes for itself alone.
+    counted = processes_are_counted()
+    return [
+        tool("prlimit"),
+        _rlimit("core", resource.RLIMIT_CORE, 0),
+        _rlimit("fsize", resource.RLIMIT_FSIZE, file_mb * 2**20),
+        _rlimit("nofile", resource.RLIMIT_NOFILE, limits.open_files),
+        *([_rlimit("nproc", resource.RLIMIT_NPROC, limits.processes)] * counted),
+        "--",
+    ]
+
+
+def _rlimit(name: str, kind: int, wanted: int) -> str:
+    ceiling = resource.getrlimit(kind)[1]
+    value = wanted if ceiling == resource.RLIM_INFINITY else min(wanted, ceiling)
+    return f"--{name}={value}:{value}"
+
+
+def _unprivileged(uid: int) -> list[str]:
+    if not as_root():
+        return []
+    return [
+        tool("setpriv"),
+        *(f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs"),
+        *("--inh-caps=-all", "--bounding-set=-all", "--"),
+    ]
+
+
+_USR = Path("/usr")
+_TOP_LEVEL = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+
+
+def file_tree(
+    furnishing: SandboxSpec, room: SandboxFolder, limits: Limits
+) -> list[str]:
+    """Return the arguments that build the whole tree and set the environment."""
+    cover = Cover(room)
+    programs = [*_system(cover), *_interpreter(furnishing.agent_env, cover)]
+    cover.refuse_exposed(furnishing)
+    return [
+        *programs,
+        *_parents(Path(AGENT_ENV)),
+        *_read_only(furnishing.agent_env, AGENT_ENV),
+        *_devices(limits),
+        *_read_only(room.etc, "/etc"),
+        *("--ro-bind-try", str(ALTERNATIVES), str(ALTERNATIVES)),
+        *("--bind", str(room.workspace), WORKSPACE, "--bind", str(room.tmp), TMP),
+        *_mounts(furnishing),
+        *("--remount-ro", "/", "--clearenv"),
+        *_variables(furnishing.variables),
+    ]
+
+
+class Cover:
+    """Shows folders of the host read-only, without what is private in them."""
+
+    def __init__(self, room: SandboxFolder) -> None:
+        """Cover with the room's empty folder."""
+        self._empty = str(room.empty)
+        self._private = _private_paths(room.folder.parent)
+        self._shown: list[Path] = []
+        self._covered: list[Path] = []
+
+    def shown(self, folder: Path) -> list[str]:
+        """Return bubblewrap's arguments that show a folder at its own path."""
+        real = folder.resolve()
+        covered = _outermost([*self._private, *_installed_packages(real)], real)
+        self._shown.append(real)
+        self._covered += covered
+        arguments = ["--ro-bind", str(folder), str(folder)]
+        for path in covered:
+            target = folder / path.relative_to(real)
+            arguments += ["--ro-bind", self._empty, str(target)]
+        return arguments
+
+    def refuse_exposed(self, furnishing: SandboxSpec) -> None:
+        """Refuse sources that are seen with their neighbours or hold private files."""
+        for mount in furnishing.mounts:
+            if _outermost(self._private, mount.source.resolve()):
+                raise MachineError(f"{mount.source} holds files no sandbox may see")
+        sources = [mount.source for mount in furnishing.mounts]
+        for source in (furnishing.agent_env, *sources):
+            seen = _is_below(source.resolve(), self._shown)
+            if seen and not _is_below(source.resolve(), self._covered):
+                raise MachineError(
+                    f"{source} lies where every sandbox can read; move the cache "
+                    f"out of {' and '.join(map(str, self._shown))}"
+                )
+
+
+def _system(cover: Cover) -> list[str]:
+    arguments = cover.shown(_USR)
+    for name in _TOP_LEVEL:
+        folder = Path("/") / name
+        if folder.is_symlink():
+            arguments += ["--symlink", str(folder.readlink()), str(folder)]
+        elif folder.is_dir():
+            arguments += cover.shown(folder)
+    return arguments
+
+
+def _interpreter(agent_env: Path, cover: Cover) -> list[str]:
+    interpreter = find_interpreter(agent_env)
+    for path in (*interpreter.executables, *interpreter.libraries):
+        if path.is_relative_to(TMP) or path.is_relative_to(WORKSPACE):
+            raise MachineError(f"{path} is hidden in a sandbox; move Python elsewhere")
+    arguments = []
+    for library in interpreter.libraries:
+        if not library.resolve().is_relative_to(_USR):
+            arguments += [*_parents(library), *cover.shown(library)]
+    for executable in interpreter.executables:
+        if not executable.parent.resolve().is_relative_to(_USR):
+            arguments += _parents(executable)
+            arguments += _read_only(executable, str(executable))
+    return arguments
+
+
+def _devices(limits: Limits) -> list[str]:
+    shared = str(limits.memory_mb * 2**20 // 2)
+    return [
+        *("--proc", "/proc", "--dev", "/dev"),
+        *("--perms", "1777", "--size", shared, "--tmpfs", "/dev/shm"),
+        *("--remount-ro", "/dev"),
+    ]
+
+
+def _mounts(furnishing: SandboxSpec) -> list[str]:
+    arguments = []
+    for mount in furnishing.mounts:
+        if not PurePath(mount.target).is_relative_to(WORKSPACE):
+            arguments += _parents(Path(mount.target))
+        arguments += _read_only(mount.source, mount.target)
+    return arguments
+
+
+def _variables(variables: dict[str, str]) -> list[str]:
+    return [
+        argument
+        for name, value in sorted(variables.items())
+        for argument in ("--setenv", name, value)
+    ]
+
+
+def _read_only(source: Path, target: str) -> list[str]:
+    return ["--ro-bind", str(source), target]
+
+
+def _parents(path: Path) -> list[str]:
+    # bubblewrap would give them the modes they have on the host, often 0700.
+    parents = [str(parent) for parent in reversed(path.parents) if parent.name]
+    return [word for parent in parents for word in ("--perms", "0755", "--dir", parent)]
+
+
+_PROJECT_MARKS = ("pyproject.toml", ".git")
+_LIBRARIES = ("python*", "lib*/python*", "local/lib*/python*")
+_PACKAGES = ("site-packages", "dist-packages")
+
+
+def _private_paths(rooms: Path) -> list[Path]:
+    paths = [*_own_folders(), rooms]
+    # A user that no list of users knows has no home.
+    with contextlib.suppress(RuntimeError):
+        paths.append(Path.home())
+    if sys.prefix != sys.base_prefix:
+        paths.append(Path(sys.prefix))
+    return [path.resolve() for path in paths]
+
+
+def _own_folders() -> Iterator[Path]:
+    spec = find_spec(__name__.partition(".")[0])
+    for location in (spec.submodule_search_locations or ()) if spec else ():
+        package = Path(location)
+        yield package
+        # An editable install: tests and history beside it tell as much as it does.
+        projects = (parent for parent in package.parents if _is_project(parent))
+        yield from list(projects)[:1]
+
+
+def _is_project(folder: Path) -> bool:
+    return any((folder / mark).exists() for mark in _PROJECT_MARKS)
+
+
+def _installed_packages(folder: Path) -> list[Path]:
+    patterns = (f"{above}/{name}" for above in _LIBRARIES for name in _PACKAGES)
+    found = (path for pattern in patterns for path in folder.glob(pattern))
+    return [path.resolve() for path in found if path.is_dir()]
+
+
+def _outermost(paths: Iterable[Path], folder: Path) -> list[Path]:
+    outermost: list[Path] = []
+    for path in sorted(paths):
+        if path.is_relative_to(folder) and not _is_below(path, outermost):
+            outermost.append(path)
+    return outermost
+
+
+def _is_below(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)

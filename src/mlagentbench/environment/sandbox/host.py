@@ -1,0 +1,73 @@
+"""Root or not, kernel, interpreter.
+
+A virtual environment holds only links to it. It must be seen in the sandbox at its
+own path, because it finds its library and its shared objects from there.
+"""
+
+import os
+import platform
+import re
+from pathlib import Path
+
+from mlagentbench.core.errors import SandboxError
+from mlagentbench.core.record import Record
+
+
+def as_root() -> bool:
+    """Whether the host user is root, which decides how sandboxes are kept apart."""
+    return os.geteuid() == 0
+
+
+def kernel_version() -> tuple[int, int]:
+    """Return the running kernel's version."""
+    return version_in(platform.release())
+
+
+def version_in(text: str) -> tuple[int, int]:
+    """Return the first `major.minor` in a text; (0, 0) if there is none."""
+    found = re.search(r"(\d+)\.(\d+)", text)
+    return (0, 0) if found is None else (int(found[1]), int(found[2]))
+
+
+def processes_are_counted() -> bool:
+    """Whether a process limit holds for one sandbox alone.
+
+    Root gives each sandbox a user of its own; others need a kernel that counts
+    processes in each user namespace for itself.
+    """
+    return as_root() or kernel_version() >= (5, 14)
+
+
+_FOLDERS = ("lib", "lib64", "include")
+
+
+class Interpreter(Record):
+    """The files of one Python installation that running it takes."""
+
+    executables: tuple[Path, ...]
+    """The program, under every name that a link leads through."""
+    libraries: tuple[Path, ...]
+    """Its library and header folders, by the given and by the real path."""
+
+
+def find_interpreter(agent_env: Path) -> Interpreter:
+    """Return what stands behind the `python` of a virtual environment."""
+    hops = _hops(agent_env / "bin" / "python")
+    outside = [hop for hop in hops if not hop.is_relative_to(agent_env)]
+    if not hops[-1].is_file():
+        raise SandboxError(f"{agent_env} has no working bin/python; remove it")
+    prefixes = {hop.parent.parent for hop in outside}
+    prefixes |= {prefix.resolve() for prefix in prefixes}
+    libraries = [prefix / name for prefix in prefixes for name in _FOLDERS]
+    return Interpreter(
+        executables=tuple(dict.fromkeys(outside)),
+        libraries=tuple(sorted(folder for folder in libraries if folder.is_dir())),
+    )
+
+
+def _hops(link: Path) -> list[Path]:
+    hops = [link]
+    while hops[-1].is_symlink():
+        target = hops[-1].parent / hops[-1].readlink()
+        hops.append(Path(os.path.normpath(target)))
+    return [*hops, hops[-1].resolve()]

@@ -1,0 +1,215 @@
+"""The sandbox as Inspect knows it: the provider `bwrap`."""
+
+import asyncio
+import errno
+import os
+from pathlib import Path
+from typing import Any, Literal, overload
+
+from inspect_ai.util import (
+    ExecResult,
+    OutputLimitExceededError,
+    SandboxEnvironment,
+    SandboxEnvironmentConfigType,
+    SandboxEnvironmentLimits,
+    SandboxUserUnsupportedError,
+    sandboxenv,
+)
+
+from mlagentbench.core.errors import SandboxError
+from mlagentbench.core.record import Record
+from mlagentbench.environment.sandbox.sandbox import (
+    Sandbox,
+    SandboxSpec,
+    open_box,
+    sweep,
+)
+from mlagentbench.environment.sandbox.sandbox_spec import (
+    USER,
+    WORKSPACE,
+    Execution,
+    Limits,
+)
+
+_READ_SECONDS = 30.0
+_CANNOT_RUN = 126
+_WRAPPERS = (b"setpriv: ", b"prlimit: ", b"env: ")
+
+
+class BwrapConfig(Record):
+    """What `SandboxEnvironmentSpec("bwrap", config)` takes."""
+
+    rooms: Path
+    furnishing: SandboxSpec
+    limits: Limits = Limits()
+
+    def __hash__(self) -> int:
+        """Let Inspect keep configurations in a set, which a dict inside forbids."""
+        return hash(self.model_dump_json())
+
+
+class ExecutionTimedOut(TimeoutError):  # noqa: N818  # it is an outcome, not a fault
+    """A command ran out of time; what it had said by then is kept."""
+
+    def __init__(self, seconds: float, stdout: str, stderr: str) -> None:
+        super().__init__(f"the command took longer than {seconds:g} seconds")
+        self.truncated_output = "\n".join(part for part in (stdout, stderr) if part)
+        """Under the name Inspect hands on to whoever catches its own timeout."""
+
+
+@sandboxenv(name="bwrap")
+class BwrapSandbox(SandboxEnvironment):
+    """One sample's sandbox."""
+
+    def __init__(self, box: Sandbox, limits: Limits) -> None:
+        """Use a box that is open; `sample_cleanup` closes it."""
+        super().__init__()
+        self.box = box
+        self._limits = limits
+
+    @classmethod
+    def config_deserialize(cls, config: dict[str, Any]) -> BwrapConfig:
+        """Read a configuration back from a log."""
+        return BwrapConfig.model_validate(config)
+
+    @classmethod
+    async def task_init(
+        cls, task_name: str, config: SandboxEnvironmentConfigType | None
+    ) -> None:
+        """Remove what earlier, killed runs left behind."""
+        await asyncio.to_thread(sweep, _checked(config, task_name).rooms)
+
+    @classmethod
+    async def sample_init(
+        cls,
+        task_name: str,
+        config: SandboxEnvironmentConfigType | None,
+        metadata: dict[str, str],  # noqa: ARG003  # Inspect passes it by name
+    ) -> dict[str, SandboxEnvironment]:
+        """Open a sandbox for one sample."""
+        checked = _checked(config, task_name)
+        box = open_box(checked.rooms, checked.furnishing, checked.limits)
+        return {"default": cls(box, checked.limits)}
+
+    @classmethod
+    async def sample_cleanup(
+        cls,
+        task_name: str,  # noqa: ARG003
+        config: SandboxEnvironmentConfigType | None,  # noqa: ARG003
+        environments: dict[str, SandboxEnvironment],
+        interrupted: bool,  # noqa: ARG003, FBT001
+    ) -> None:
+        """Close the sample's sandbox and remove all that was in it."""
+        for environment in environments.values():
+            await asyncio.to_thread(environment.as_type(cls).box.close)
+
+    async def exec(  # noqa: PLR0913, PLR0917  # Inspect's signature
+        self,
+        cmd: list[str],
+        input: str | bytes | None = None,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        user: str | None = None,
+        timeout: int | None = None,
+        timeout_retry: bool = True,  # noqa: ARG002, FBT001, FBT002
+        concurrency: bool = True,  # noqa: ARG002, FBT001, FBT002
+    ) -> ExecResult[str]:
+        """Run a command, once: repeating a training run would not be harmless."""
+        if user not in (None, USER):
+            raise SandboxUserUnsupportedError(f"commands run as {USER}, not as {user}")
+        execution = await self.box.execute(
+            cmd,
+            stdin=input.encode() if isinstance(input, str) else input,
+            cwd=WORKSPACE if cwd is None else cwd,
+            env=env,
+            timeout=timeout,
+        )
+        return self._result(cmd, execution, timeout)
+
+    def _result(
+        self, cmd: list[str], execution: Execution, timeout: float | None
+    ) -> ExecResult[str]:
+        stdout = execution.stdout.decode(errors="replace")
+        stderr = execution.stderr.decode(errors="replace")
+        if execution.killed == "timeout":
+            raise ExecutionTimedOut(timeout or execution.seconds, stdout, stderr)
+        if _not_permitted(execution):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), cmd[0])
+        returncode = execution.returncode
+        stderr += self._notice(execution)
+        return ExecResult(returncode == 0, returncode, stdout, stderr)
+
+    def _notice(self, execution: Execution) -> str:
+        limits = {
+            "memory": f"{self._limits.memory_mb} MB memory limit",
+            "disk": f"disk limit of {self._limits.workspace_mb} MB or its file limit",
+        }
+        if execution.killed not in limits:
+            return ""
+        return f"\n[killed: the {limits[execution.killed]} was reached]\n"
+
+    async def write_file(self, file: str, contents: str | bytes) -> None:
+        """Write a file of the workspace or of /tmp."""
+        data = contents.encode() if isinstance(contents, str) else contents
+        if not self.box.reaches(file):
+            raise PermissionError(errno.EROFS, os.strerror(errno.EROFS), file)
+        self.box.write(file, data)
+
+    @overload
+    async def read_file(self, file: str, text: Literal[True] = ...) -> str: ...
+
+    @overload
+    async def read_file(self, file: str, text: Literal[False]) -> bytes: ...
+
+    async def read_file(
+        self,
+        file: str,
+        text: bool = True,  # noqa: FBT001, FBT002  # Inspect's signature
+    ) -> str | bytes:
+        """Read a file; those of workspace, /tmp and mounts need no process."""
+        if self.box.reaches(file):
+            contents = self._read_here(file)
+        else:
+            contents = await self._read_inside(file)
+        return contents.decode() if text else contents
+
+    def _read_here(self, file: str) -> bytes:
+        try:
+            return self.box.read(
+                file, limit=SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
+            )
+        except OSError as error:
+            if error.errno == errno.EFBIG:
+                raise _too_large() from error
+            raise
+
+    async def _read_inside(self, file: str) -> bytes:
+        command = ["cat", "--", file]
+        execution = await self.box.execute(command, timeout=_READ_SECONDS)
+        if execution.truncated:
+            raise _too_large()
+        for number in (errno.ENOENT, errno.EISDIR, errno.EACCES):
+            if os.strerror(number).encode() in execution.stderr:
+                raise OSError(number, os.strerror(number), file)
+        if execution.returncode != 0:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), file)
+        return execution.stdout
+
+
+def _checked(
+    config: SandboxEnvironmentConfigType | None, task_name: str
+) -> BwrapConfig:
+    if not isinstance(config, BwrapConfig):
+        raise SandboxError(f"{task_name}: the bwrap sandbox needs a BwrapConfig")
+    return config
+
+
+def _not_permitted(execution: Execution) -> bool:
+    refused = os.strerror(errno.EACCES).encode() in execution.stderr
+    by_wrapper = execution.stderr.startswith(_WRAPPERS)
+    return execution.returncode == _CANNOT_RUN and refused and by_wrapper
+
+
+def _too_large() -> OutputLimitExceededError:
+    limit = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR
+    return OutputLimitExceededError(limit_str=limit, truncated_output=None)

@@ -1,0 +1,155 @@
+"""A dialogue with code in a sandbox: it gets ready, is asked once and answers once.
+
+Both sides share one socket, which the command finds as its standard input; what it
+prints is no part of the dialogue. The clock is ours and runs outside: from the first
+byte of the question to the last byte of the answer, so that getting ready costs nothing
+and nothing that the code says about time counts. Every byte it sends is hostile.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Sequence
+from socket import SHUT_WR, socket, socketpair
+
+from mlagentbench.core.record import Record
+from mlagentbench.environment.sandbox.sandbox import Sandbox
+from mlagentbench.environment.sandbox.sandbox_spec import Execution, Killed
+
+READY = b"ready\n"
+LENGTH_BYTES = 8
+"""An answer begins with its length, the highest byte first."""
+
+_ENDS_WITHIN = 1.0
+_LAST_WORDS = 200
+_KILLED: dict[Killed, str] = {
+    "timeout": "it did not end",
+    "memory": "it took more memory than it may",
+    "disk": "it took more disk than it may",
+}
+
+
+class ResponseLimits(Record):
+    """How much is borne of the other side."""
+
+    ready_seconds: float
+    answer_seconds: float
+    answer_bytes: int
+
+
+class Answer(Record):
+    """What came back, whole."""
+
+    contents: bytes
+    seconds: float
+
+
+class NoAnswer(Record):
+    """Why nothing acceptable came back."""
+
+    reason: str
+
+
+class _Fault(Exception):  # noqa: N818  # theirs, and an outcome
+    """The other side broke the rules of the dialogue."""
+
+
+class _HungUp(Exception):  # noqa: N818  # theirs, and an outcome
+    """The other side closed the socket."""
+
+
+async def ask_sandboxed(
+    box: Sandbox, command: Sequence[str], question: bytes, patience: ResponseLimits
+) -> Answer | NoAnswer:
+    """Run `command`, ask it, and end it; nothing of it is left on return."""
+    ours, theirs = socketpair()
+    with ours, theirs:
+        ours.settimeout(0)
+        running = asyncio.create_task(box.execute(command, stdin=theirs))
+        try:
+            heard = await _heard(ours, question, patience)
+        finally:
+            # Whoever still waits for more of the question learns that there is none.
+            ours.close()
+            execution = await _ended(running)
+    return NoAnswer(reason=_last_words(execution)) if heard is None else heard
+
+
+async def _heard(
+    ours: socket, question: bytes, patience: ResponseLimits
+) -> Answer | NoAnswer | None:
+    """Return what was said; None where the other side hung up."""
+    try:
+        await _until_ready(ours, patience.ready_seconds)
+        return await _asked(ours, question, patience)
+    except _Fault as fault:
+        return NoAnswer(reason=str(fault))
+    except (_HungUp, OSError):
+        return None
+
+
+async def _until_ready(ours: socket, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            said = await _received(ours, len(READY))
+    except TimeoutError:
+        raise _Fault(f"it was not ready after {seconds:.3g} s") from None
+    if said != READY:
+        raise _Fault("it did not say that it was ready")
+    with contextlib.suppress(BlockingIOError):
+        if ours.recv(1):
+            raise _Fault("it answered before it was asked")
+
+
+async def _asked(ours: socket, question: bytes, patience: ResponseLimits) -> Answer:
+    try:
+        async with asyncio.timeout(patience.answer_seconds):
+            began = time.perf_counter()
+            await asyncio.get_running_loop().sock_sendall(ours, question)
+            ours.shutdown(SHUT_WR)
+            contents = await _answer(ours, patience.answer_bytes)
+            seconds = time.perf_counter() - began
+    except TimeoutError:
+        allowed = f"{patience.answer_seconds:.3g} s"
+        raise _Fault(f"it did not answer within {allowed}") from None
+    return Answer(contents=bytes(contents), seconds=seconds)
+
+
+async def _answer(ours: socket, limit: int) -> bytearray:
+    length = int.from_bytes(await _received(ours, LENGTH_BYTES), "big")
+    if length > limit:
+        raise _Fault(f"its answer is longer than {limit} bytes")
+    return await _received(ours, length)
+
+
+async def _received(ours: socket, length: int) -> bytearray:
+    loop = asyncio.get_running_loop()
+    buffer = bytearray(length)
+    rest = memoryview(buffer)
+    while rest:
+        taken = await loop.sock_recv_into(ours, rest)
+        if not taken:
+            raise _HungUp
+        rest = rest[taken:]
+    return buffer
+
+
+async def _ended(running: asyncio.Task[Execution]) -> Execution | None:
+    """Return how it ended by itself; None where it had to be ended."""
+    await asyncio.wait({running}, timeout=_ENDS_WITHIN)
+    if running.done():
+        return running.result()
+    running.cancel()
+    await asyncio.wait({running})
+    return None if running.cancelled() else running.result()
+
+
+def _last_words(execution: Execution | None) -> str:
+    if execution is None:
+        return "it hung up without an answer"
+    if execution.killed is not None:
+        return _KILLED[execution.killed]
+    said = execution.stderr.decode(errors="replace").strip().splitlines()
+    words = "".join(c for c in said[-1] if c.isprintable()) if said else "no words"
+    code = execution.returncode
+    return f"it ended with exit code {code}: {words[:_LAST_WORDS]}"

@@ -1,0 +1,177 @@
+"""Putting a folder back to what a snapshot says, whatever was left in it.
+
+Everything but the read-only mounts is removed first, so that every file is made anew:
+there is nothing left that a write could follow or share.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from mlagentbench.core.errors import RecordError
+from mlagentbench.core.record import Record
+from mlagentbench.environment.sandbox.host import as_root
+from mlagentbench.environment.sandbox.safe_files import open_beneath
+from mlagentbench.environment.snapshots.objects import (
+    Entry,
+    Manifest,
+    Objects,
+    copy_hashed,
+)
+from mlagentbench.environment.snapshots.take import is_read_only
+
+_AT_ONCE = 1000
+"""Names given to one command: as many as its arguments surely hold."""
+
+
+class Restored(Record):
+    """A snapshot that was put back."""
+
+    files: int
+    missing: tuple[str, ...] = ()
+    """What was in the workspace but not in the store: dropped since, or skipped."""
+
+
+def restore(objects: Objects, manifest: Manifest, into: Path) -> Restored:
+    """Make `into` what a snapshot says, as far as its contents are there."""
+    into.mkdir(parents=True, exist_ok=True)
+    _clear(into)
+    missing: list[str] = []
+    damaged: list[str] = []
+    files = 0
+    with _target(into) as target:
+        for entry in manifest.entries:
+            if entry.skipped is not None:
+                missing.append(entry.shown)
+            elif entry.kind == "folder":
+                target.make_folder(entry.name)
+            elif target.write(entry, objects):
+                files += 1
+            else:
+                (missing if entry.dropped else damaged).append(entry.shown)
+        target.set_modes(manifest)
+    if damaged:
+        raise RecordError(
+            f"{', '.join(damaged)} of snapshot {manifest.id[:12]} is damaged in the "
+            f"store; the other {files} files were restored to {into}"
+        )
+    return Restored(files=files, missing=tuple(missing))
+
+
+class _Target:
+    """A folder in which everything is made anew."""
+
+    def __init__(self, base: int) -> None:
+        self._base = base
+        self._status = os.fstat(base)
+        self._made = {""}
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder and those above it that no entry names."""
+        missing = []
+        while path not in self._made:
+            missing.append(path)
+            path = path.rpartition("/")[0]
+        for each in reversed(missing):
+            self._make_one(each)
+        self._made.update(missing)
+
+    def _make_one(self, path: str) -> None:
+        with self._parent(path) as (folder, name):
+            os.mkdir(name, 0o755, dir_fd=folder)
+            if as_root():
+                owner, group = self._status.st_uid, self._status.st_gid
+                os.chown(name, owner, group, dir_fd=folder, follow_symlinks=False)
+
+    def write(self, entry: Entry, objects: Objects) -> bool:
+        """Write a file; return whether its contents were there and sound."""
+        try:
+            contents = objects.open(entry.sha256 or "")
+        except FileNotFoundError:
+            return False
+        try:
+            return self._write(entry, contents)
+        finally:
+            os.close(contents)
+
+    def _write(self, entry: Entry, contents: int) -> bool:
+        self.make_folder(entry.name.rpartition("/")[0])
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with self._parent(entry.name) as (folder, name):
+            target = os.open(name, flags, 0o600, dir_fd=folder)
+            try:
+                sha256, _ = copy_hashed(contents, target, entry.size or 0)
+                self._hand_over(target, entry.mode or 0)
+            finally:
+                os.close(target)
+            if sha256 != entry.sha256:
+                os.unlink(name, dir_fd=folder)
+        return sha256 == entry.sha256
+
+    def set_modes(self, manifest: Manifest) -> None:
+        """Give folders their modes, the innermost first: one may be closed to us."""
+        for entry in reversed(manifest.entries):
+            if entry.kind == "folder" and entry.mode is not None:
+                with self._opened(entry.name) as folder:
+                    os.fchmod(folder, entry.mode)
+
+    def _hand_over(self, descriptor: int, mode: int) -> None:
+        if as_root():
+            os.fchown(descriptor, self._status.st_uid, self._status.st_gid)
+        os.fchmod(descriptor, mode)
+
+    @contextmanager
+    def _parent(self, path: str) -> Iterator[tuple[int, str]]:
+        above, _, name = path.rpartition("/")
+        with self._opened(above or ".") as folder:
+            yield folder, name
+
+    @contextmanager
+    def _opened(self, path: str) -> Iterator[int]:
+        folder = open_beneath(self._base, path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            yield folder
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def _target(into: Path) -> Iterator[_Target]:
+    base = os.open(into, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield _Target(base)
+    finally:
+        os.close(base)
+
+
+def _clear(folder: Path) -> None:
+    if _remove_all(folder):
+        # Some folders may be closed to their own user; links must not be opened.
+        closed = [name for name in _left(folder) if _is_folder(folder / name)]
+        _command(["/bin/chmod", "-R", "u+rwX", "--"], closed, folder)
+        if _remove_all(folder):
+            raise RecordError(f"{folder} cannot be emptied; remove what is in it")
+
+
+def _remove_all(folder: Path) -> bool:
+    # `rm` follows no link and knows no depth that is too deep.
+    _command(["/bin/rm", "-rf", "--"], _left(folder), folder)
+    return bool(_left(folder))
+
+
+def _left(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if not is_read_only(path.name)]
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _command(command: Sequence[str], names: list[str], folder: Path) -> None:
+    for start in range(0, len(names), _AT_ONCE):
+        paths = [f"./{name}" for name in names[start : start + _AT_ONCE]]
+        subprocess.run(
+            [*command, *paths], check=False, env={}, cwd=folder, capture_output=True
+        )

@@ -1,0 +1,169 @@
+"""Read, write, back up and collect workspace files.
+
+Each is named after the step that replaced it, so that no two ever collide, and lies
+under `backup/` at the file's own path, so that sub-folders work.
+"""
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from inspect_ai.util import (
+    OutputLimitExceededError,
+    SandboxEnvironment,
+    override_sandbox_output_limit,
+)
+
+from mlagentbench.core.errors import ActionError, SubmissionError
+from mlagentbench.core.task import Task
+from mlagentbench.environment.action import ActionContext
+from mlagentbench.environment.paths import (
+    BACKUP,
+    WORKSPACE,
+    refusal_note,
+    workspace_path,
+    writable_path,
+)
+
+
+async def read_text(room: ActionContext, name: str) -> str:
+    """Return a file's text; bytes that are no UTF-8 are shown as replacements."""
+    return (await _read(room, name)).decode("utf-8", errors="replace")
+
+
+async def write_text(room: ActionContext, name: str, text: str) -> None:
+    """Replace a file's text; folders on the way are made."""
+    await _write(room, name, text.encode("utf-8", errors="replace"))
+
+
+async def append_text(room: ActionContext, name: str, text: str) -> None:
+    """Add text at the end of a file, which is made where there is none."""
+    writable_path(name)
+    try:
+        old = await _read(room, name)
+    except AbsentError:
+        old = b""
+    await _write(room, name, old + text.encode("utf-8", errors="replace"))
+
+
+async def copy_bytes(room: ActionContext, source: str, destination: str) -> None:
+    """Put what `source` holds into `destination` too."""
+    writable_path(destination)
+    await _write(room, destination, await _read(room, source))
+
+
+class AbsentError(ActionError):
+    """The file that was named is not there."""
+
+
+async def _read(room: ActionContext, name: str) -> bytes:
+    path = WORKSPACE / workspace_path(name)
+    with in_plain_words(name):
+        return await room.sandbox.read_file(str(path), text=False)
+
+
+async def _write(room: ActionContext, name: str, contents: bytes) -> None:
+    path = writable_path(name)
+    with in_plain_words(name):
+        await keep_backup(room, path)
+        await room.sandbox.write_file(str(WORKSPACE / path), contents)
+
+
+@contextmanager
+def in_plain_words(name: str) -> Iterator[None]:
+    """Tell the agent what is wrong with a file it named."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise AbsentError(f"there is no file {name}") from None
+    except IsADirectoryError:
+        raise ActionError(f"{name} is a folder, not a file") from None
+    except OutputLimitExceededError:
+        raise ActionError(f"{name} is too large to read whole") from None
+    except OSError as error:
+        raise ActionError(f"{name}: {error.strerror or error}") from None
+
+
+_NAME = re.compile(r"[0-9]{6}")
+
+
+async def keep_backup(room: ActionContext, path: PurePosixPath) -> None:
+    """Keep what `path` holds now, if it is a file that will be replaced."""
+    if path.is_relative_to(BACKUP):
+        return
+    try:
+        contents = await room.sandbox.read_file(str(WORKSPACE / path), text=False)
+    except OSError:
+        return  # Not there, or not a file; the edit itself will say so.
+    kept = WORKSPACE / BACKUP / path / f"{room.step():06d}"
+    await room.sandbox.write_file(str(kept), contents)
+
+
+async def undo(room: ActionContext, path: PurePosixPath) -> bytes:
+    """Put the last kept version of `path` back and return it."""
+    folder = WORKSPACE / BACKUP / path
+    listed = await room.sandbox.exec(
+        ["ls", "--", str(folder)], timeout=30, timeout_retry=False
+    )
+    versions = sorted(name for name in listed.stdout.split() if _NAME.fullmatch(name))
+    if not versions:
+        raise ActionError(f"there is no change of {path} to undo")
+    last = str(folder / versions[-1])
+    contents = await room.sandbox.read_file(last, text=False)
+    await room.sandbox.write_file(str(WORKSPACE / path), contents)
+    await room.sandbox.exec(["rm", "-f", "--", last], timeout=30, timeout_retry=False)
+    return contents
+
+
+async def collect(
+    sandbox: SandboxEnvironment, names: tuple[str, ...], into: Path, *, limit_mb: float
+) -> None:
+    """Copy the named workspace files below `into`, or say why that cannot be."""
+    left = int(limit_mb * 2**20)
+    for name in names:
+        contents = await _contents(sandbox, name, left, limit_mb)
+        left -= len(contents)
+        target = into / workspace_path(name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(contents)
+
+
+async def fingerprint(sandbox: SandboxEnvironment, names: tuple[str, ...]) -> list[str]:
+    """Return one line per file that exists, different whenever one was written."""
+    paths = [str(WORKSPACE / name) for name in names]
+    # The change time cannot be set by the agent, unlike the modification time.
+    command = ["stat", "-c", "%n %i %s %y %z", "--", *paths]
+    result = await sandbox.exec(command, timeout=30, timeout_retry=False)
+    return result.stdout.splitlines()
+
+
+async def _contents(
+    sandbox: SandboxEnvironment, name: str, left: int, limit_mb: float
+) -> bytes:
+    try:
+        with override_sandbox_output_limit(max(left, 1), "read_file"):
+            return await sandbox.read_file(str(WORKSPACE / name), text=False)
+    except FileNotFoundError:
+        raise SubmissionError(f"{name} is missing") from None
+    except IsADirectoryError:
+        raise SubmissionError(f"{name} is a folder, not a file") from None
+    except OutputLimitExceededError:
+        raise SubmissionError(
+            f"{name} makes the submission larger than {limit_mb:g} MB"
+        ) from None
+    except OSError as error:
+        raise SubmissionError(f"{name}: {error.strerror or error}") from None
+
+
+async def save_submission(task: Task, sandbox: SandboxEnvironment, into: Path) -> None:
+    """Copy the declared files out of the sandbox, or note why that cannot be."""
+    shutil.rmtree(into, ignore_errors=True)
+    refusal_note(into).unlink(missing_ok=True)
+    into.mkdir(parents=True)
+    limit = task.budget.submission_mb
+    try:
+        await collect(sandbox, task.submission, into, limit_mb=limit)
+    except SubmissionError as error:
+        refusal_note(into).write_text(str(error), encoding="utf-8")

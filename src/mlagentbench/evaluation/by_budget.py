@@ -1,0 +1,95 @@
+"""What smaller budgets would have given, from the scores of a run's snapshots."""
+
+from collections.abc import Mapping, Sequence
+
+from mlagentbench.core.record import Record
+from mlagentbench.core.scorecard import BestStep, BudgetPoint, FirstSuccess
+from mlagentbench.core.task import Direction, Task
+from mlagentbench.core.trace import Ending, Step, Trace
+from mlagentbench.evaluation.competence import competence
+from mlagentbench.evaluation.cost import Price, priced
+
+BUDGETS = (10, 20, 50)
+"""Steps after which one may ask what there was; a run's own end is asked too."""
+
+
+class StepVerdict(Record):
+    """What the submission was worth that a step left; it stands until the next."""
+
+    step: int
+    score: float | None = None
+    """None where it was missing or not valid."""
+
+
+def best_step(verdicts: Sequence[StepVerdict], direction: Direction) -> BestStep | None:
+    """Return the best of the scored steps, the earliest where several are."""
+    scored = [(one.step, one.score) for one in verdicts if one.score is not None]
+    if not scored:
+        return None
+    step, score = max(scored, key=lambda one: direction.sign * one[1])
+    return BestStep(step=step, score=score)
+
+
+def first_success(
+    task: Task,
+    trace: Trace,
+    verdicts: Sequence[StepVerdict],
+    prices: Mapping[str, Price],
+) -> FirstSuccess | None:
+    """Return when a run first had something that passes the bar."""
+    passing = {one.step for one in verdicts if competence(task, one.score).success}
+    for at, step in enumerate(trace.steps):
+        if step.step in passing:
+            return _reached(trace.steps[: at + 1], prices)
+    return None
+
+
+def by_budget(
+    task: Task,
+    trace: Trace,
+    verdicts: Sequence[StepVerdict],
+    final: float | None,
+) -> tuple[BudgetPoint, ...]:
+    """Return what a run would have scored with each of the budgets.
+
+    A run that ended by itself would have ended so with more steps too. One that ran
+    out of steps is not asked what more of them would have given.
+    """
+    if not verdicts or not trace.steps:
+        return ()
+    taken = trace.steps[-1].spent.steps
+    cut_short = trace.end is None or trace.end.ending is Ending.OUT_OF_STEPS
+    asked = [*(steps for steps in BUDGETS if steps < taken), taken]
+    if not cut_short:
+        asked += [steps for steps in BUDGETS if steps > taken]
+    return tuple(
+        _point(
+            task, steps, _standing(trace, verdicts, steps) if steps < taken else final
+        )
+        for steps in asked
+    )
+
+
+def _reached(steps: Sequence[Step], prices: Mapping[str, Price]) -> FirstSuccess:
+    last = steps[-1]
+    calls = [call for step in steps for call in step.calls]
+    return FirstSuccess(
+        step=last.step,
+        seconds=last.spent.seconds,
+        tokens=last.spent.tokens,
+        cost_usd=priced(last.spent.cost, calls, prices).usd,
+    )
+
+
+def _standing(
+    trace: Trace, verdicts: Sequence[StepVerdict], budget: int
+) -> float | None:
+    within = [step.step for step in trace.steps if step.spent.steps <= budget]
+    last = max(within, default=0)
+    stood = [one for one in verdicts if one.step <= last]
+    return max(stood, key=lambda one: one.step).score if stood else None
+
+
+def _point(task: Task, steps: int, score: float | None) -> BudgetPoint:
+    success = competence(task, score).success
+    return BudgetPoint(steps=steps, score=score, success=success)

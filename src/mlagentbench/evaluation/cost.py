@@ -1,0 +1,139 @@
+"""Tokens, time, money, prices."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from mlagentbench.core.record import Record
+from mlagentbench.core.scorecard import RunSeconds
+from mlagentbench.core.trace import ModelCall, Trace
+
+KINDS = ("input", "output", "cached")
+"""Kinds of tokens that are told of every run; cached ones are not among the input."""
+
+
+def run_seconds(trace: Trace) -> RunSeconds:
+    """Add up where a run's time went."""
+    steps = [step.seconds for step in trace.steps]
+    model = sum(step.model for step in steps)
+    execute = sum(step.execute for step in steps)
+    harness = sum(step.harness for step in steps)
+    total = trace.end.seconds if trace.end else model + execute + harness
+    return RunSeconds(
+        total=round(total, 3),
+        model=round(model, 3),
+        execute=round(execute, 3),
+        harness=round(harness, 3),
+    )
+
+
+def all_calls(trace: Trace) -> list[ModelCall]:
+    """Return every reply that was paid for, those that led to no step included."""
+    return [call for step in trace.steps for call in step.calls] + [*trace.calls]
+
+
+def tokens(trace: Trace) -> dict[str, Any]:
+    """Count tokens by kind, and the same by model role."""
+    total: Counter[str] = Counter()
+    roles: dict[str, Counter[str]] = {}
+    for call in all_calls(trace):
+        total.update(call.usage)
+        roles.setdefault(call.role, Counter()).update(call.usage)
+    counted = dict.fromkeys(KINDS, 0) | dict(total)
+    return counted | {role: dict(count) for role, count in roles.items()}
+
+
+Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Price(Record):
+    """Of one model, in dollars per million tokens."""
+
+    input: Dollars
+    output: Dollars
+    """What a model thinks before it answers is output too."""
+    cached_read: Dollars | None = None
+    """Input that the provider still had; as other input where none is given."""
+    cached_write: Dollars | None = None
+    """Input that the provider was to remember; likewise."""
+
+
+class Cost(Record):
+    """What was paid, and for whom that is not known."""
+
+    usd: float = 0.0
+    unpriced: tuple[str, ...] = ()
+    """Models that were asked and whose price nobody told; they add nothing above."""
+
+
+def run_cost(trace: Trace, prices: Mapping[str, Price]) -> Cost:
+    """Return the money spent by the end, with what is not known of it."""
+    # What was spent changes only with steps, and these calls led to none.
+    unstepped = sum(call.cost or 0.0 for call in trace.calls)
+    return priced(_spent(trace) + unstepped, all_calls(trace), prices)
+
+
+def _spent(trace: Trace) -> float:
+    if trace.end:
+        return trace.end.spent.cost
+    return trace.steps[-1].spent.cost if trace.steps else 0.0
+
+
+BILL_NOBODY = frozenset({"local", "scripted", "replay"})
+"""Providers of this package: they answer on this machine and send nothing anywhere."""
+
+_MILLION = 1_000_000
+
+
+def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
+    """Find a model's price by its whole name, or by what follows its provider's."""
+    name = model
+    while name not in prices:
+        _, slash, name = name.partition("/")
+        if not slash:
+            return None
+    return prices[name]
+
+
+def is_free(model: str) -> bool:
+    """Tell whether asking a model costs nothing by its nature."""
+    return model.partition("/")[0] in BILL_NOBODY
+
+
+def cost_of(usage: Mapping[str, int], price: Price) -> float:
+    """Price the tokens of one reply."""
+    read = price.input if price.cached_read is None else price.cached_read
+    write = price.input if price.cached_write is None else price.cached_write
+    dollars = (
+        usage.get("input", 0) * price.input
+        + usage.get("output", 0) * price.output
+        + usage.get("cached", 0) * read
+        + usage.get("cached_write", 0) * write
+    )
+    return dollars / _MILLION
+
+
+def call_cost(call: ModelCall, prices: Mapping[str, Price]) -> float | None:
+    """Price one reply: by the table, else as it was recorded; None where unknown."""
+    price = price_of(call.model, prices)
+    if price is not None and call.usage:
+        return cost_of(call.usage, price)
+    if call.cost is None and is_free(call.model):
+        return 0.0
+    return call.cost
+
+
+def priced(
+    recorded: float, calls: Iterable[ModelCall], prices: Mapping[str, Price]
+) -> Cost:
+    """Correct a recorded sum by what the table says of the calls in it."""
+    usd, unpriced = recorded, set()
+    for call in calls:
+        cost = call_cost(call, prices)
+        if cost is None:
+            unpriced.add(call.model)
+        else:
+            usd += cost - (call.cost or 0.0)
+    return Cost(usd=round(usd, 9), unpriced=tuple(sorted(unpriced)))

@@ -1,0 +1,105 @@
+"""A task, a trace and a verdict become a scorecard."""
+
+from collections import Counter
+
+from pydantic import Field
+
+from mlagentbench.core.record import Record
+from mlagentbench.core.scorecard import (
+    Harness,
+    RunId,
+    SandboxUsed,
+    Scorecard,
+    Starter,
+)
+from mlagentbench.core.task import Task
+from mlagentbench.core.trace import Ending, Trace
+from mlagentbench.evaluation.by_budget import (
+    StepVerdict,
+    best_step,
+    by_budget,
+    first_success,
+)
+from mlagentbench.evaluation.competence import Competence, competence
+from mlagentbench.evaluation.cost import Price, run_cost, run_seconds, tokens
+from mlagentbench.evaluation.process.examine import examine
+from mlagentbench.evaluation.process.failure import failure_mode
+
+
+class Verdict(Record):
+    """What judging a submission came to: a score, or why there is none."""
+
+    score: float | None = None
+    score_ci: tuple[float, float] | None = None
+    """How far a timed score may be off; None for scores that do not vary."""
+    submission_error: str | None = None
+    steps: tuple[StepVerdict, ...] = ()
+    """What every step left was worth, where steps were judged too."""
+
+
+class EvaluationContext(Record):
+    """What a scorecard says beside what was measured."""
+
+    sandbox: SandboxUsed
+    harness: Harness
+    created: str
+    attempt: int = 1
+    prices: dict[str, Price] = Field(default_factory=dict)
+    """Of models, where a person told them."""
+
+
+def evaluate(
+    task: Task, run: RunId, trace: Trace, verdict: Verdict, under: EvaluationContext
+) -> Scorecard:
+    """Say everything about a run that its record supports."""
+    ending = trace.end.ending if trace.end else Ending.INTERRUPTED
+    counted = competence(task, verdict.score) if ending.counts else Competence()
+    steps = verdict.steps if ending.counts else ()
+    cost = run_cost(trace, under.prices)
+    process = examine(task, trace, verdict)
+    return Scorecard(
+        run=str(run),
+        task=task.id,
+        version=task.version,
+        edition=task.edition,
+        category=task.category,
+        agent=run.agent,
+        model=run.model,
+        seed=run.seed,
+        ending=ending,
+        reason=trace.end.reason if trace.end else None,
+        metric=task.metric,
+        direction=task.direction,
+        score=verdict.score if ending.counts else None,
+        score_ci=verdict.score_ci if ending.counts else None,
+        submission_error=verdict.submission_error if ending.counts else None,
+        starter=_starter(task),
+        improvement=counted.improvement,
+        success=counted.success,
+        significant=counted.significant,
+        gap_closed=counted.gap_closed,
+        best_step=best_step(verdict.steps, task.direction),
+        steps=trace.steps[-1].spent.steps if trace.steps else 0,
+        actions=dict(Counter(step.action for step in trace.steps)),
+        errors=dict(Counter(step.error for step in trace.steps if step.error)),
+        process=process,
+        failure=failure_mode(trace, process, success=counted.success),
+        first_success=first_success(task, trace, steps, under.prices),
+        by_budget=by_budget(task, trace, steps, verdict.score),
+        tokens=tokens(trace),
+        cost_usd=cost.usd,
+        unpriced=cost.unpriced,
+        seconds=run_seconds(trace),
+        resumed=trace.resumed,
+        attempt=under.attempt,
+        sandbox=under.sandbox,
+        harness=under.harness,
+        created=under.created,
+    )
+
+
+def _starter(task: Task) -> Starter | None:
+    if task.measured is None:
+        return None
+    measured = task.measured.starter
+    return Starter(mean=measured.mean, sd=measured.sd, n=measured.n)

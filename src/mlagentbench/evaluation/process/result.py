@@ -1,0 +1,243 @@
+"""Baseline never run, worse than best, no submission, plan drift."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mlagentbench.core.actions import (
+    CODE,
+    EXECUTING,
+    FINAL,
+    NAMES,
+    PATHS,
+    READING,
+    RESTORE,
+    TARGET,
+    executes,
+    given,
+    is_code,
+    plain,
+)
+from mlagentbench.core.scorecard import Finding
+from mlagentbench.core.task import Task
+from mlagentbench.core.trace import Step
+from mlagentbench.evaluation.process.story import RunView, found
+
+
+def baseline_never_measured(story: RunView) -> Iterator[Finding]:
+    """Find that the starter's own code was changed, or left, without being run.
+
+    Any execution counts that was measured or ran the task's script to its end, while
+    no code of the starter had been changed. Files of the agent's own do not matter:
+    whoever works on a copy may still measure the original later.
+    """
+    first_change = None
+    for step, edits in zip(story.steps, story.edits, strict=True):
+        changed = [edit.file for edit in edits if _is_starters(story.task, edit.file)]
+        if changed:
+            first_change = step
+            break
+        if _measures(story.task, step):
+            return
+    at = first_change or (story.steps[-1] if story.steps else None)
+    if at is not None:
+        why = f"{story.task.script} was never run as it was given."
+        yield found(f"{at.action} {at.input}", why, at)
+
+
+def _is_starters(task: Task, name: str) -> bool:
+    return name == task.script or (name in task.submission and is_code(name))
+
+
+def _measures(task: Task, step: Step) -> bool:
+    if not executes(step):
+        return False
+    names = f"{plain(given(step, 'script_name'))} {given(step, 'command')}"
+    return step.validation is not None or (step.ok and task.script in names)
+
+
+_SDS = 2.0
+_SHARE = 0.005
+_SHARE_TIMED = 0.1
+"""The least difference that means anything; times vary far more than scores."""
+
+
+def worse_than_best(story: RunView) -> Iterator[Finding]:
+    """Find that the last state has a validation score clearly below the best one."""
+    standing = _standings(story)
+    measured = [step for step in story.steps if step.validation is not None]
+    if not measured or not standing or standing[-1] is None:
+        return
+    sign = story.task.direction.sign
+    best = max(measured, key=lambda step: sign * _value(step))
+    loss = sign * (_value(best) - _value(standing[-1]))
+    if loss > tolerance(story.task, _value(best)):
+        text = f"step {best.step}: {best.note or _value(best)}; left:"
+        why = "What was left is worse on validation than what was there before."
+        text = f"{text} {standing[-1].note or _value(standing[-1])}"
+        yield found(text, why, story.steps[-1], best)
+
+
+def tolerance(task: Task, value: float) -> float:
+    """Return how far two validation scores may be apart by chance."""
+    timed = task.grading is not None and task.grading.timed
+    share = _SHARE_TIMED if timed else _SHARE
+    sd = task.measured.starter.sd if task.measured else 0.0
+    return max(_SDS * max(sd, task.sd_floor), share * abs(value))
+
+
+def _standings(story: RunView) -> list[Step | None]:
+    """Return after each step which measured step the submission comes from."""
+    standing: list[Step | None] = []
+    now: Step | None = None
+    for step, edits in zip(story.steps, story.edits, strict=True):
+        if step.action == RESTORE and step.ok:
+            now = _after(standing, given(step, "step_number"), story.steps)
+        elif step.validation is not None:
+            now = step
+        elif any(edit.file in story.task.submission for edit in edits):
+            now = None
+        standing.append(now)
+    return standing
+
+
+def _after(
+    standing: list[Step | None], number: str, steps: tuple[Step, ...]
+) -> Step | None:
+    pairs = zip(steps, standing, strict=False)
+    return next((then for step, then in pairs if str(step.step) == number), None)
+
+
+def _value(step: Step) -> float:
+    return step.validation.value if step.validation else 0.0
+
+
+def submission(story: RunView) -> Iterator[Finding]:
+    """Find that a run that counts left nothing that can be scored."""
+    if not story.ending.counts or story.verdict.score is not None:
+        return
+    reason = story.verdict.submission_error or "nothing was submitted"
+    yield found(reason, "What was left cannot be scored.", *story.steps[-1:])
+
+
+SOON = 3
+"""What is announced without a file's name must be begun within so many steps."""
+_MOST_CHARACTERS = 8_000
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|[\n;]+")
+_VERBS = {
+    "run": "run",
+    "rerun": "run",
+    "execute": "run",
+    "write": "edit",
+    "create": "edit",
+    "edit": "edit",
+    "modify": "edit",
+    "rewrite": "edit",
+    "update": "edit",
+    "save": "edit",
+    "read": "read",
+    "inspect": "read",
+    "open": "read",
+    "submit": "end",
+    "use": "use",
+    "call": "use",
+}
+_DOES = {
+    "run": EXECUTING,
+    "edit": frozenset(TARGET) | EXECUTING,
+    "read": READING | EXECUTING,
+    "end": frozenset({FINAL}),
+}
+_VERB = "|".join(_VERBS)
+_PROMISE = re.compile(
+    r"\b(?:I will|I'll|I am going to|I'm going to|we will|we'll|let me|let us|let's)\s"
+    rf"(?:now |then |first |next |also ){{0,2}}(?P<verb>{_VERB})\b"
+    r"(?P<rest>[^\n]{0,160})",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(
+    rf"^[\s*-]{{0,8}}(?:[0-9]{{1,2}}[.)]\s{{0,3}})?(?P<verb>{_VERB})\b"
+    r"(?P<rest>[^\n]{0,160})",
+    re.IGNORECASE,
+)
+_UNCERTAIN = re.compile(
+    r"\b(?:if|unless|when|later|eventually|might|may|could|or|not|never|instead)\b|\?",
+    re.IGNORECASE,
+)
+_FILE = re.compile(
+    r"(?<![\w./-])[\w-]{1,60}(?:/[\w-]{1,60}){0,4}\.(?:py|sh|csv|md|txt)\b"
+)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Something an agent says that it does next."""
+
+    does: str
+    file: str
+    action: str
+    text: str
+
+
+def plan_drift(story: RunView) -> Iterator[Finding]:
+    """Find announced actions and files that never came."""
+    seen: set[tuple[str, str, str]] = set()
+    for index, step in enumerate(story.steps):
+        for promise in _promises(step):
+            key = (promise.does, promise.file, promise.action)
+            if key in seen:
+                continue
+            seen.add(key)
+            if not _had_a_chance(story, index) or _is_kept(story, index, promise):
+                continue
+            what = promise.file or promise.action or "that"
+            why = f"It was announced to {promise.does} {what}, which did not happen."
+            yield found(promise.text, why, step)
+
+
+def _promises(step: Step) -> Iterator[Promise]:
+    for name, text in step.fields.items():
+        for sentence in _SENTENCE.split(text[:_MOST_CHARACTERS]):
+            match = _PROMISE.search(sentence)
+            if match is None and "plan" in name.lower():
+                match = _named_item(sentence)
+            if match and not _UNCERTAIN.search(sentence):
+                yield from _read(match, sentence)
+
+
+def _named_item(sentence: str) -> re.Match[str] | None:
+    """Return an item of a plan, if it names what it is about."""
+    match = _ITEM.match(sentence)
+    return match if match and _FILE.search(match["rest"]) else None
+
+
+def _read(match: re.Match[str], sentence: str) -> Iterator[Promise]:
+    does = _VERBS[match["verb"].lower()]
+    file = _FILE.search(match["rest"])
+    action = next((name for name in NAMES if name in match["rest"]), "")
+    if does == "use" and not action:
+        return
+    if does == "read" and file is None:
+        return
+    yield Promise(does, file[0] if file else "", action, sentence)
+
+
+def _had_a_chance(story: RunView, index: int) -> bool:
+    return story.ended_itself or len(story.steps) - index > SOON
+
+
+def _is_kept(story: RunView, index: int, promise: Promise) -> bool:
+    if promise.action:
+        return any(step.action == promise.action for step in story.steps[index:])
+    doing = _DOES[promise.does]
+    if promise.file:
+        return any(
+            step.action in doing and promise.file in _inputs(step)
+            for step in story.steps[index:]
+        )
+    soon = story.steps[index : index + SOON]
+    return any(step.action in doing for step in soon)
+
+
+def _inputs(step: Step) -> str:
+    return " ".join(given(step, key) for key in (*PATHS, *CODE))

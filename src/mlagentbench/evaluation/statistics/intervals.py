@@ -1,0 +1,231 @@
+"""Estimate; Wilson, Student, suite means, medians.
+
+Two questions, two intervals. `suite_rate` and `suite_mean`: would these tasks give the
+same average if every run were repeated? `new_tasks`: would other tasks like these?
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import comb
+from statistics import fmean
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from mlagentbench.core.record import Record
+
+CONFIDENCE = 0.95
+
+
+class Estimate(Record):
+    """A value, the interval it comes with and what it was computed from."""
+
+    value: float
+    low: float
+    high: float
+    """Infinite where the data set no bound; written as null in JSON."""
+    n: int
+    """Runs it rests on; 0 where there are none and the value says nothing."""
+    tasks: int = 1
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the interval says anything."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+
+Z = float(ndtri(1 - (1 - CONFIDENCE) / 2))
+
+
+@lru_cache(maxsize=4096)
+def wilson(successes: int, n: int) -> Estimate:
+    """Bound a rate; with no runs it may be anything from 0 to 1."""
+    if n == 0:
+        return Estimate(value=0.0, low=0.0, high=1.0, n=0)
+    low, high = wilson_bounds(successes / n, n)
+    return Estimate(value=successes / n, low=low, high=high, n=n)
+
+
+def wilson_bounds(rate: float, n: float) -> tuple[float, float]:
+    """Return Wilson's interval for a rate that is worth `n` runs.
+
+    SciPy has it for whole numbers of runs and is held equal by a test; an average
+    over tasks is worth a number of runs that need not be whole.
+    """
+    centre = (rate + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    spread = rate * (1 - rate) / n + Z**2 / (4 * n**2)
+    half = Z * math.sqrt(spread) / (1 + Z**2 / n)
+    # Rounding may put a bound a hair on the wrong side of the rate itself.
+    return max(0.0, min(rate, centre - half)), min(1.0, max(rate, centre + half))
+
+
+_TAIL = 1 - (1 - CONFIDENCE) / 2
+
+
+class Error(Record):
+    """A standard error, and how well it is known."""
+
+    size: float
+    """Infinite where nothing tells it."""
+    freedom: float
+    """Degrees of freedom of Student's distribution."""
+
+
+def quantile(freedom: float, *, at: float = _TAIL) -> float:
+    """Return Student's quantile; by default that of the usual interval."""
+    return float(stdtrit(freedom, at))
+
+
+def mean_error(cells: Sequence[Sequence[float]]) -> Error:
+    """Return the error of the mean of the tasks' means, from the runs of each task."""
+    squares = _squared_errors(cells)
+    if squares is None:
+        return Error(size=math.inf, freedom=1)
+    freedom = [max(1, len(cell) - 1) for cell in cells]
+    return combined([square / len(cells) ** 2 for square in squares], freedom)
+
+
+def combined(squares: Sequence[float], freedom: Sequence[float]) -> Error:
+    """Add independent squared errors; the sum is worth less than their runs together.
+
+    The degrees of freedom are Welch's and Satterthwaite's.
+    """
+    total = math.fsum(squares)
+    if total == 0 or not math.isfinite(total):
+        return Error(size=math.sqrt(total), freedom=1)
+    shares = (square / total for square in squares)
+    spent = sum(share**2 / each for share, each in zip(shares, freedom, strict=True))
+    return Error(size=math.sqrt(total), freedom=1 / spent)
+
+
+def variance(values: Sequence[float]) -> float:
+    """Return the variance of a few values; for so few, NumPy takes ten times longer."""
+    mean = fmean(values)
+    return sum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
+def _squared_errors(cells: Sequence[Sequence[float]]) -> list[float] | None:
+    own = [variance(cell) if len(cell) > 1 else None for cell in cells]
+    known = [each for each in own if each is not None]
+    if not known and len(cells) == 1:
+        return None
+    single = _of_single_runs(cells, known) if len(known) < len(cells) else 0.0
+    return [
+        single if each is None else each / len(cell)
+        for each, cell in zip(own, cells, strict=True)
+    ]
+
+
+def _of_single_runs(cells: Sequence[Sequence[float]], known: Sequence[float]) -> float:
+    """Guess the variance of tasks with one run, rather too large than too small.
+
+    What differs between tasks holds what differs between runs, and more.
+    """
+    between = variance([fmean(cell) for cell in cells])
+    return max(between, fmean(known) if known else 0.0)
+
+
+_SMOOTHING = 0.5
+"""Successes and failures lent to each task before its variance is taken."""
+
+
+def suite_rate(by_task: Mapping[str, Sequence[bool]]) -> Estimate:
+    """Average success rates over these tasks, chance being in the runs.
+
+    It is Wilson's interval for as many runs of one task as would be equally sure. That
+    number comes from rates pulled a little towards a half, so that a task whose runs
+    all came out alike still adds what is not known about it; resampling its runs would
+    add nothing. For one task it is Wilson's interval itself.
+    """
+    cells = [(sum(runs), len(runs)) for runs in by_task.values() if runs]
+    if not cells:
+        return Estimate(value=0.0, low=0.0, high=1.0, n=0, tasks=0)
+    value = sum(successes / n for successes, n in cells) / len(cells)
+    smooth = sum(_smoothed(*cell) for cell in cells) / len(cells)
+    worth = smooth * (1 - smooth) / rate_error(by_task) ** 2
+    low, high = wilson_bounds(value, worth)
+    runs = sum(n for _, n in cells)
+    return Estimate(value=value, low=low, high=high, n=runs, tasks=len(cells))
+
+
+def suite_mean(by_task: Mapping[str, Sequence[float]]) -> Estimate:
+    """Average a measure over these tasks, chance being in the runs."""
+    cells = [runs for runs in by_task.values() if len(runs)]
+    if not cells:
+        return Estimate(value=0.0, low=-math.inf, high=math.inf, n=0, tasks=0)
+    value = fmean(map(fmean, cells))
+    return around(value, mean_error(cells), n=sum(map(len, cells)), tasks=len(cells))
+
+
+def new_tasks(by_task: Mapping[str, Sequence[float]]) -> Estimate | None:
+    """Average over tasks, chance being in which tasks were taken; None for one task."""
+    cells = [runs for runs in by_task.values() if len(runs)]
+    if len(cells) < 2:
+        return None
+    rates = _are_rates(cells)
+    means = np.array([fmean(runs) for runs in cells])
+    variance = _smoothed_variance(means) if rates else float(np.var(means, ddof=1))
+    error = Error(size=math.sqrt(variance / len(means)), freedom=len(means) - 1)
+    runs = sum(map(len, cells))
+    found = around(float(np.mean(means)), error, n=runs, tasks=len(means))
+    within = {"low": max(0.0, found.low), "high": min(1.0, found.high)}
+    return found.model_copy(update=within) if rates else found
+
+
+def around(value: float, error: Error, *, n: int, tasks: int) -> Estimate:
+    """Put Student's interval around a value."""
+    half = quantile(error.freedom) * error.size if error.size else 0.0
+    return Estimate(value=value, low=value - half, high=value + half, n=n, tasks=tasks)
+
+
+def rate_error(by_task: Mapping[str, Sequence[bool]]) -> float:
+    """Return the standard error of the average rate of these tasks; never zero."""
+    cells = [(sum(runs), len(runs)) for runs in by_task.values() if runs]
+    smooth = [(_smoothed(*cell), cell[1]) for cell in cells]
+    return math.sqrt(sum(p * (1 - p) / n for p, n in smooth)) / len(cells)
+
+
+def _smoothed(successes: int, n: int) -> float:
+    return (successes + _SMOOTHING) / (n + 2 * _SMOOTHING)
+
+
+def _smoothed_variance(rates: np.ndarray) -> float:
+    """Return how rates vary, half a task each being lent at 0 and at 1.
+
+    A few tasks on which nothing succeeds do not show that nothing ever will.
+    """
+    weight = len(rates) + 2 * _SMOOTHING
+    mean = (rates.sum() + _SMOOTHING) / weight
+    return float(((rates**2).sum() + _SMOOTHING) / weight - mean**2)
+
+
+def _are_rates(cells: Sequence[Sequence[float]]) -> bool:
+    return all(isinstance(run, bool | np.bool_) for runs in cells for run in runs)
+
+
+TIMING_CONFIDENCE = 0.90
+
+
+def median_interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the narrowest pair of order statistics that is sure enough.
+
+    The k-th smallest and the k-th largest of n values enclose the true median unless
+    fewer than k of them fall on one side of it, which is a matter of coin tosses. With
+    five values that pair is the least and the greatest, and holds 94 times in 100;
+    with fewer it is the same pair and holds less often.
+    """
+    ordered = sorted(values)
+    inner = [
+        k
+        for k in range(len(ordered) // 2)
+        if _coverage(len(ordered), k) >= TIMING_CONFIDENCE
+    ]
+    k = max(inner, default=0)
+    return ordered[k], ordered[-1 - k]
+
+
+def _coverage(n: int, dropped: int) -> float:
+    """Return how often the median lies within, with `dropped` values off each end."""
+    outside = sum(comb(n, few) for few in range(dropped + 1))
+    return 1.0 - 2 * outside / float(2**n)

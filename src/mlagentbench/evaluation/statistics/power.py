@@ -1,0 +1,117 @@
+"""What is the smallest difference that so many runs on so many tasks would show?"""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from mlagentbench.core.record import Record
+from mlagentbench.evaluation.statistics.intervals import (
+    Error,
+    combined,
+    mean_error,
+    quantile,
+    rate_error,
+    variance,
+)
+
+POWER = 0.80
+
+
+class Detectable(Record):
+    """The smallest true difference that a comparison would find four times in five."""
+
+    fewest: int
+    most: int
+    """Runs per task and side."""
+    tasks: int
+    these_tasks: float | None
+    """On these tasks, chance being in the runs; None where their spread is unknown."""
+    over_tasks: float | None
+    """On tasks like these, chance being in the tasks; None where that is unknown."""
+
+
+def detectable_of_rates(
+    a: Mapping[str, Sequence[bool]], b: Mapping[str, Sequence[bool]]
+) -> Detectable:
+    """Say what could be found between two success rates, as spread as these."""
+    size = math.hypot(rate_error(a), rate_error(b))
+    found = _detectable(a, b, Error(size=size, freedom=math.inf))
+    capped = {
+        "these_tasks": _at_most_all(found.these_tasks),
+        "over_tasks": _at_most_all(found.over_tasks),
+    }
+    return found.model_copy(update=capped)
+
+
+def detectable_of_means(
+    a: Mapping[str, Sequence[float]], b: Mapping[str, Sequence[float]]
+) -> Detectable:
+    """Say what could be found between two means, as spread as these."""
+    errors = [mean_error(list(side.values())) for side in (a, b)]
+    found = combined([e.size**2 for e in errors], [e.freedom for e in errors])
+    return _detectable(a, b, found)
+
+
+def smallest(error: Error) -> float:
+    """Return the true difference that is found with the usual power."""
+    return (quantile(error.freedom) + quantile(error.freedom, at=POWER)) * error.size
+
+
+def in_words(found: Detectable) -> str:
+    """Say it so that nobody reads more into a comparison than it holds."""
+    given = f"With {runs_in_words(found)} on {_tasks(found.tasks)}"
+    general = found.over_tasks and (
+        f"for tasks like these in general, one under {_points(found.over_tasks)}"
+    )
+    if found.these_tasks is None:
+        said = f"{given} nothing tells which difference is noise"
+    else:
+        said = (
+            f"{given} a difference under {_points(found.these_tasks)} cannot be told"
+            " apart from noise (one time in five or more it would be missed)"
+        )
+    return f"{said}; {general}." if general else f"{said}."
+
+
+def runs_in_words(found: Detectable) -> str:
+    """Write how many runs a task had."""
+    if found.fewest != found.most:
+        return f"{found.fewest} to {found.most} runs"
+    return "1 run" if found.most == 1 else f"{found.most} runs"
+
+
+def _detectable(
+    a: Mapping[str, Sequence[float]], b: Mapping[str, Sequence[float]], error: Error
+) -> Detectable:
+    counts = [len(runs) for side in (a, b) for runs in side.values()]
+    apart = [fmean(a[task]) - fmean(b[task]) for task in a]
+    return Detectable(
+        fewest=min(counts),
+        most=max(counts),
+        tasks=len(apart),
+        these_tasks=_known(error),
+        over_tasks=_known(_between(apart)) if len(apart) > 1 else None,
+    )
+
+
+def _between(apart: Sequence[float]) -> Error:
+    size = math.sqrt(variance(apart) / len(apart))
+    return Error(size=size, freedom=len(apart) - 1)
+
+
+def _known(error: Error) -> float | None:
+    # Where all values are alike they say nothing about noise either.
+    return smallest(error) if 0 < error.size < math.inf else None
+
+
+def _at_most_all(rate: float | None) -> float | None:
+    return None if rate is None else min(1.0, rate)
+
+
+def _tasks(count: int) -> str:
+    return "1 task" if count == 1 else f"{count} tasks"
+
+
+def _points(fraction: float) -> str:
+    points = 100 * fraction
+    return f"{points:.0f} points" if points >= 1.5 else f"{points:.2g} points"

@@ -1,0 +1,231 @@
+"""Paired tests, permutation, Holm.
+
+Were both sides alike on a task, any of its runs could as well be the other side's. So
+runs are dealt out anew within each task, and it is counted how often the average
+difference becomes as large as it was. That never finds too much, however few the runs.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+import numpy as np
+
+from mlagentbench.core.record import Record
+from mlagentbench.evaluation.statistics.intervals import (
+    Estimate,
+    around,
+    combined,
+    mean_error,
+    new_tasks,
+    suite_mean,
+    suite_rate,
+)
+from mlagentbench.evaluation.statistics.power import (
+    Detectable,
+    detectable_of_means,
+    detectable_of_rates,
+)
+
+Runs = Mapping[str, Sequence[float]]
+Rates = Mapping[str, Sequence[bool]]
+
+
+class Contrast(Record):
+    """One measure of two sides over the same tasks, as the first minus the second."""
+
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+    """On these tasks, chance being in the runs."""
+    runs_p: float
+    """How often chance of the runs alone gives such a difference on these tasks."""
+    runs_holm_p: float
+    """The same after correction for all comparisons made at once."""
+    over_tasks: Estimate | None
+    """The difference on tasks like these, chance being in the tasks; None for one task,
+    and where the difference is the same on all."""
+    better: int
+    """Tasks on which the first side does better."""
+    worse: int
+    permutation_p: float
+    """How often chance alone would give such a mean difference over tasks."""
+    holm_p: float
+    """`permutation_p` after correction for all comparisons made at once."""
+    detectable: Detectable
+
+    @property
+    def least_p(self) -> float:
+        """The smallest p over tasks that so few differing tasks allow at all."""
+        return float(0.5 ** max(0, self.better + self.worse - 1))
+
+
+def contrast_rates(a: Rates, b: Rates) -> Contrast:
+    """Compare success rates; both sides have the same tasks, at least one."""
+    first, second = suite_rate(a), suite_rate(b)
+    apart = first.value - second.value
+    # Newcombe's interval: the two Wilson intervals, each on the side that matters.
+    below = math.hypot(first.value - first.low, second.high - second.value)
+    above = math.hypot(first.high - first.value, second.value - second.low)
+    p = shuffled_rates_p(a, b)
+    return Contrast(
+        a=first,
+        b=second,
+        difference=Estimate(
+            value=apart,
+            low=max(-1.0, apart - below),
+            high=min(1.0, apart + above),
+            n=first.n + second.n,
+            tasks=first.tasks,
+        ),
+        runs_p=p,
+        runs_holm_p=p,
+        detectable=detectable_of_rates(a, b),
+        **_over_tasks(a, b),
+    )
+
+
+def contrast_means(a: Runs, b: Runs) -> Contrast:
+    """Compare a measure's means; both sides have the same tasks, at least one."""
+    first, second = suite_mean(a), suite_mean(b)
+    errors = [mean_error(list(side.values())) for side in (a, b)]
+    error = combined([e.size**2 for e in errors], [e.freedom for e in errors])
+    apart = first.value - second.value
+    p = shuffled_means_p(a, b)
+    return Contrast(
+        a=first,
+        b=second,
+        difference=around(apart, error, n=first.n + second.n, tasks=first.tasks),
+        runs_p=p,
+        runs_holm_p=p,
+        detectable=detectable_of_means(a, b),
+        **_over_tasks(a, b),
+    )
+
+
+def differences(a: Runs, b: Runs) -> dict[str, float]:
+    """Return each task's mean on the first side less that on the second."""
+    return {task: fmean(a[task]) - fmean(b[task]) for task in a}
+
+
+def _over_tasks(a: Runs, b: Runs) -> dict[str, object]:
+    by_task = differences(a, b)
+    apart = list(by_task.values())
+    p = permutation_p(apart)
+    general = new_tasks({task: [each] for task, each in by_task.items()})
+    return {
+        "over_tasks": general if max(apart) - min(apart) > SAME else None,
+        "better": sum(each > SAME for each in apart),
+        "worse": sum(each < -SAME for each in apart),
+        "permutation_p": p,
+        "holm_p": p,
+    }
+
+
+SAME = 1e-12
+"""Differences as small as this are rounding."""
+_EXACT_UP_TO = 18
+"""Tasks that differ; 2**18 sign patterns take a few milliseconds."""
+_DRAWS = 99_999
+
+
+def permutation_p(apart: Sequence[float]) -> float:
+    """Return how often a mean at least this far from 0 comes by swapping the sides.
+
+    Were both sides alike, each task's difference could as well have the other sign.
+    Every pattern of signs is tried, or very many drawn ones where tasks are many.
+    SciPy has this test too, and agrees; for 15 tasks it takes a thousand times longer.
+    """
+    moved = [each for each in apart if abs(each) > SAME]
+    observed = abs(sum(moved)) - SAME * len(moved)
+    if len(moved) <= _EXACT_UP_TO:
+        return float(np.mean(np.abs(_all_sums(moved)) >= observed))
+    # The generator is our own and always starts alike: same data, same p.
+    signs = np.random.default_rng(0).integers(0, 2, (_DRAWS, len(moved))) * 2 - 1
+    extreme = int(np.sum(np.abs(signs @ np.array(moved)) >= observed))
+    return (1 + extreme) / (1 + _DRAWS)
+
+
+def _all_sums(values: Sequence[float]) -> np.ndarray:
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate([sums + value, sums - value])
+    return sums
+
+
+_LARGEST_LATTICE = 200_000
+_SHUFFLES = 9_999
+_ROUNDING = 1e-9
+
+
+def shuffled_rates_p(
+    a: Mapping[str, Sequence[bool]], b: Mapping[str, Sequence[bool]]
+) -> float:
+    """Return the p value for success rates, exactly where numbers of runs allow it."""
+    cells = [(sum(a[t]), len(a[t]), sum(b[t]), len(b[t])) for t in a]
+    unit = math.lcm(*(n for _, first, _, second in cells for n in (first, second)))
+    if unit * len(cells) > _LARGEST_LATTICE:
+        return shuffled_means_p(a, b)
+    chances = np.ones(1)
+    lowest = observed = 0
+    for x, n, y, m in cells:
+        dealt = _dealt(x + y, n, m, unit)
+        chances = _convolved(chances, dealt)
+        lowest += min(dealt)
+        observed += x * (unit // n) - y * (unit // m)
+    sums = np.arange(len(chances)) + lowest
+    return min(1.0, float(chances[np.abs(sums) >= abs(observed)].sum()))
+
+
+def shuffled_means_p(
+    a: Mapping[str, Sequence[float]], b: Mapping[str, Sequence[float]]
+) -> float:
+    """Return the p value for means, from many dealings."""
+    # The generator is our own and always starts alike: same data, same p.
+    random = np.random.default_rng(0)
+    sums, observed = np.zeros(_SHUFFLES), 0.0
+    for task in a:
+        n, m = len(a[task]), len(b[task])
+        runs = np.array([*a[task], *b[task]], dtype=float)
+        difference = np.array([1 / n] * n + [-1 / m] * m)
+        observed += float(runs @ difference)
+        if np.ptp(runs) > 0:
+            dealt = random.permuted(np.tile(runs, (_SHUFFLES, 1)), axis=1)
+            sums += dealt @ difference
+    extreme = int(np.sum(np.abs(sums) >= abs(observed) - _ROUNDING))
+    return (1 + extreme) / (1 + _SHUFFLES)
+
+
+def _dealt(successes: int, n: int, m: int, unit: int) -> dict[int, float]:
+    """Return the chance of each difference when so many successes are dealt out."""
+    ways = math.comb(n + m, successes)
+    return {
+        k * (unit // n) - (successes - k) * (unit // m): math.comb(n, k)
+        * math.comb(m, successes - k)
+        / ways
+        for k in range(max(0, successes - m), min(n, successes) + 1)
+    }
+
+
+def _convolved(chances: np.ndarray, dealt: Mapping[int, float]) -> np.ndarray:
+    least = min(dealt)
+    added = np.zeros(len(chances) + max(dealt) - least)
+    for value, chance in dealt.items():
+        added[value - least : value - least + len(chances)] += chance * chances
+    return added
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p values, in their order, so that any false alarm at all is rare.
+
+    Holm's step-down method: the smallest is multiplied by how many there are, the next
+    by one less, and none becomes smaller than one before it. SciPy has only methods
+    for the share of false alarms.
+    """
+    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    corrected = [0.0] * len(p_values)
+    least = 0.0
+    for rank, index in enumerate(order):
+        least = max(least, min(1.0, p_values[index] * (len(p_values) - rank)))
+        corrected[index] = least
+    return corrected

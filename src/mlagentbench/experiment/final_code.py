@@ -1,0 +1,176 @@
+"""The code a run left behind, read from its last snapshot, or from what it submitted.
+
+Both are hostile: only plain files are opened, only so much of them is read, and what
+is not text is named and left alone.
+"""
+
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from pydantic import Field
+
+from mlagentbench.core.errors import RecordError
+from mlagentbench.core.record import Record
+from mlagentbench.core.task import Task
+from mlagentbench.core.trace import Trace
+from mlagentbench.environment.paths import BACKUP
+from mlagentbench.environment.snapshots.objects import Entry, shown
+from mlagentbench.environment.snapshots.store import SnapshotStore
+from mlagentbench.environment.snapshots.take import is_read_only
+
+_SCRIPTS = (".py", ".sh", ".r", ".jl", ".c", ".h", ".cc", ".cpp", ".rs", ".go")
+_SETTINGS = (".toml", ".yaml", ".yml", ".cfg", ".ini")
+_LARGEST = 200_000
+_MOST_FILES = 30
+_NO_SNAPSHOT = "No snapshot of the workspace was kept"
+
+
+class FinalCode(Record):
+    """Texts by name, and what beside them was not read."""
+
+    texts: dict[str, str] = Field(default_factory=dict)
+    others: tuple[str, ...] = ()
+    whole: bool = True
+    """False where a file that is not among the texts may still have been there."""
+    note: str = ""
+
+
+def starter_texts(task: Task) -> dict[str, str]:
+    """Read the starter's files."""
+    folder = task.folder / "starter"
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    texts = {
+        path.relative_to(folder).as_posix(): _decoded(path.read_bytes())
+        for path in files
+        if "__pycache__" not in path.parts
+    }
+    return {name: text for name, text in texts.items() if text is not None}
+
+
+def final_code(
+    snapshots: Path, submission: Path, trace: Trace, starter: Mapping[str, str]
+) -> FinalCode:
+    """Read the code of a run's last workspace."""
+    taken = [step.snapshot for step in trace.steps if step.snapshot]
+    if not taken or not (snapshots / "manifests").is_dir():
+        return _from_submission(submission, starter)
+    try:
+        return _from_snapshot(SnapshotStore(snapshots), taken[-1], starter)
+    except RecordError as error:
+        found = _from_submission(submission, starter)
+        return found.model_copy(update={"note": f"{error}. {found.note}".strip()})
+
+
+def _from_snapshot(
+    store: SnapshotStore, name: str, starter: Mapping[str, str]
+) -> FinalCode:
+    files = [
+        entry
+        for entry in store.manifest(name).entries
+        if entry.kind == "file" and not _is_ours(entry.name)
+    ]
+    wanted = [entry for entry in files if _is_wanted(entry, starter)][:_MOST_FILES]
+    texts = _unchanged(wanted, starter)
+    changed = [entry for entry in wanted if entry.name not in texts]
+    if changed:
+        texts |= _extracted(store, name, changed)
+    left = [entry for entry in files if entry.shown not in texts]
+    return FinalCode(
+        texts={name: texts[name] for name in sorted(texts)},
+        others=tuple(_named(entry.shown, entry.size) for entry in left),
+    )
+
+
+def _is_ours(name: str) -> bool:
+    path = PurePosixPath(name)
+    hidden = path.is_relative_to(BACKUP) or "__pycache__" in path.parts
+    return hidden or is_read_only(name)
+
+
+def _is_wanted(entry: Entry, starter: Mapping[str, str]) -> bool:
+    stored = entry.sha256 is not None and not entry.dropped
+    return stored and _is_code(entry.name, starter) and (entry.size or 0) <= _LARGEST
+
+
+def _is_code(name: str, starter: Mapping[str, str]) -> bool:
+    return name in starter or name.lower().endswith((*_SCRIPTS, *_SETTINGS))
+
+
+def _unchanged(entries: Iterable[Entry], starter: Mapping[str, str]) -> dict[str, str]:
+    digests = {
+        name: hashlib.sha256(text.encode()).hexdigest()
+        for name, text in starter.items()
+    }
+    return {
+        entry.name: starter[entry.name]
+        for entry in entries
+        if digests.get(entry.name) == entry.sha256
+    }
+
+
+def _extracted(
+    store: SnapshotStore, name: str, entries: Sequence[Entry]
+) -> dict[str, str]:
+    with tempfile.TemporaryDirectory(prefix="mlab-code-") as scratch:
+        folder = Path(scratch) / "code"
+        store.extract(name, [entry.name for entry in entries], folder)
+        texts = {entry.shown: _text_at(folder / entry.name) for entry in entries}
+    return {file: text for file, text in texts.items() if text is not None}
+
+
+def _from_submission(folder: Path, starter: Mapping[str, str]) -> FinalCode:
+    texts: dict[str, str] = {}
+    others: list[str] = []
+    for path in _plain_files(folder)[: 10 * _MOST_FILES]:
+        name = shown(path.relative_to(folder).as_posix())
+        wanted = _is_code(name, starter) and len(texts) < _MOST_FILES
+        text = _text_at(path) if wanted else None
+        if text is None:
+            others.append(_named(name, path.lstat().st_size))
+        else:
+            texts[name] = text
+    known = "what was submitted is compared" if texts else "there is no code to compare"
+    return FinalCode(
+        texts=texts, others=tuple(others), whole=False, note=f"{_NO_SNAPSHOT}: {known}."
+    )
+
+
+def _plain_files(folder: Path) -> list[Path]:
+    found = [
+        Path(above) / name
+        for above, _, names in os.walk(folder, followlinks=False)
+        for name in names
+    ]
+    return sorted(path for path in found if stat.S_ISREG(path.lstat().st_mode))
+
+
+def _text_at(path: Path) -> str | None:
+    """Read a plain file that is text and not too long; None for anything else."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        contents = file.read(_LARGEST + 1)
+    return _decoded(contents) if len(contents) <= _LARGEST else None
+
+
+def _decoded(contents: bytes) -> str | None:
+    try:
+        text = contents.decode()
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text
+
+
+def _named(name: str, size: int | None) -> str:
+    if size is None:
+        return name
+    written = f"{size:,} bytes" if size < 10_000 else f"{size // 1000:,} kB"
+    return f"{name} ({written})"

@@ -1,0 +1,136 @@
+"""Plan (what a person asks) and ExperimentSpec (experiment.json)."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+
+from mlagentbench.core.record import Record
+from mlagentbench.core.task import Budget
+from mlagentbench.evaluation.cost import Price
+
+NO_MODEL = "none"
+
+
+class BudgetOverride(Record):
+    """Limits given on the command line; what is absent stays as the task says."""
+
+    steps: PositiveInt | None = None
+    minutes: PositiveFloat | None = None
+    tokens: PositiveInt | None = None
+    cost_usd: PositiveFloat | None = None
+
+    def applied(self, budget: Budget) -> Budget:
+        """Return the task's budget with these limits in place."""
+        return budget.model_copy(update=self.model_dump(exclude_none=True))
+
+
+class RetryLimits(Record):
+    """How long a model's provider is waited for; then the run ends as its failure."""
+
+    max_retries: NonNegativeInt = 5
+    """How often a failed request is sent again."""
+    attempt_timeout: PositiveInt = 600
+    """Seconds for one request, from sending it to the end of its reply."""
+
+
+class Judge(Record):
+    """A model that says what it thinks of each run, once the run is judged."""
+
+    model: str
+    votes: PositiveInt = 3
+    """How often it is asked about each run."""
+
+
+class Plan(Record):
+    """One agent on some tasks with some seeds."""
+
+    tasks: tuple[str, ...] = Field(min_length=1)
+    """Ids, or paths of task folders."""
+    agent: str = "tuner"
+    model: str = NO_MODEL
+    roles: dict[str, str] = Field(default_factory=dict)
+    """Other models for some of the work, such as `editor` and `helper`."""
+    model_args: dict[str, Any] = Field(default_factory=dict)
+    """The provider's own settings, by Inspect's names."""
+    patience: RetryLimits = RetryLimits()
+    judge: Judge | None = None
+    """It does none of the work, so it is no part of the model's name."""
+    prices: dict[str, Price] = Field(default_factory=dict)
+    """Of models, by name, where Inspect knows none or others."""
+    settings: dict[str, str] = Field(default_factory=dict)
+    """The agent's own settings."""
+    edition: str = "mini"
+    seeds: tuple[int, ...] = (0,)
+    budget: BudgetOverride = BudgetOverride()
+    parallel: PositiveInt = 1
+    out: Path = Path("runs")
+    name: str | None = None
+    """The experiment's folder name; made from time, task and agent when absent."""
+
+    @property
+    def agent_label(self) -> str:
+        """The agent with its settings."""
+        return agent_label(self.agent, self.settings)
+
+
+def agent_label(agent: str, settings: dict[str, str]) -> str:
+    """Name an agent with its settings: different settings are different agents."""
+    return _with_pairs(agent, settings)
+
+
+def model_label(model: str, roles: dict[str, str]) -> str:
+    """Name a model with those that share its work: they are compared as one."""
+    return _with_pairs(model, roles)
+
+
+def _with_pairs(name: str, given: dict[str, str]) -> str:
+    pairs = ",".join(f"{key}={value}" for key, value in sorted(given.items()))
+    return f"{name}[{pairs}]" if pairs else name
+
+
+class TaskSpec(Record):
+    """One task of an experiment, as it was when the experiment began."""
+
+    id: str
+    version: int
+    edition: str
+    source: str
+    """The id, or the folder it was loaded from."""
+    digest: str
+    budget: Budget
+
+
+class ExperimentSpec(Record):
+    """What was asked, and under which circumstances: `experiment.json`."""
+
+    tasks: tuple[TaskSpec, ...]
+    agent: str
+    settings: dict[str, str]
+    model: str
+    roles: dict[str, str] = Field(default_factory=dict)
+    model_args: dict[str, Any] = Field(default_factory=dict)
+    patience: RetryLimits = RetryLimits()
+    judge: Judge | None = None
+    prices: dict[str, Price] = Field(default_factory=dict)
+    """Of models, where a person told them."""
+    seeds: tuple[int, ...]
+    parallel: int
+    sandbox: str
+    limits: str
+    unsafe: bool = False
+    agent_env: dict[str, str]
+    """The digest of each agent environment used, by variant."""
+    packages: dict[str, str]
+    python: str
+    started: str
+
+    @property
+    def agent_label(self) -> str:
+        """The agent with its settings."""
+        return agent_label(self.agent, self.settings)
+
+    @property
+    def model_label(self) -> str:
+        """The model with those of other roles."""
+        return model_label(self.model, self.roles)

@@ -1,0 +1,137 @@
+"""Write and read trace/<run>.jsonl; the recorded past, in order.
+
+A resumed agent is run from its beginning. As long as there is a past, what it asks
+and does must be what it asked and did then, and it is answered from the record; no
+model is called and no sandbox is touched. What an action asked while it was carried
+out belongs to its step and is not asked again.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+from pydantic import TypeAdapter, ValidationError
+
+from mlagentbench.core.disk import LineFile
+from mlagentbench.core.errors import RecordError, ReplayError
+from mlagentbench.core.trace import (
+    AnyLine,
+    Called,
+    End,
+    Line,
+    ModelCall,
+    Resumed,
+    Step,
+    Trace,
+)
+
+_LINE: TypeAdapter[AnyLine] = TypeAdapter(Line)
+
+
+class TraceWriter:
+    """Appends lines to one run's trace; each is on its way to disk on return."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = LineFile(path)
+
+    def append(self, line: AnyLine) -> None:
+        """Write one line whole."""
+        # A step's calls were written when they returned.
+        self._file.append(line.model_dump_json(exclude={"calls"}))
+
+    def close(self) -> None:
+        """Close the file; more lines are an error."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_trace(path: Path, run: str) -> Trace:
+    """Read a trace back; a torn last line is dropped, any other is an error."""
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    steps: list[Step] = []
+    calls: list[ModelCall] = []
+    resumed, end = 0, None
+    for number, raw in enumerate(lines[:-1], start=1):
+        match _parse(raw, path, number):
+            case Step() as step:
+                steps.append(step.model_copy(update={"calls": tuple(calls)}))
+                calls.clear()
+            case Called() as called:
+                calls.append(called.call)
+            case Resumed():
+                # Whatever ended the run before was not the end after all.
+                resumed, end = resumed + 1, None
+            case End() as found:
+                end = found
+    return Trace(
+        run=run, steps=tuple(steps), calls=tuple(calls), resumed=resumed, end=end
+    )
+
+
+def _parse(raw: bytes, path: Path, number: int) -> AnyLine:
+    try:
+        return _LINE.validate_json(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise RecordError(
+            f"{path}, line {number} is damaged: {first['msg']};"
+            f" the {number - 1} lines before it are whole"
+        ) from error
+
+
+class RecordedRun:
+    """What is left to be replayed."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._steps = deque(trace.steps)
+        self._late = trace.calls
+        self._calls: deque[ModelCall] = deque()
+        self._next_calls()
+        self.last = trace.steps[-1] if trace.steps else None
+
+    def step(self, action: str, given: Mapping[str, object]) -> Step | None:
+        """Return the recorded step, or None where the past is over."""
+        if not self._steps:
+            return None
+        recorded = self._steps.popleft()
+        if (recorded.action, recorded.input) != (action, dict(given)):
+            raise ReplayError(
+                f"agent not deterministic: step {recorded.step} was {recorded.action}"
+                f" {_short(recorded.input)}, and is now {action} {_short(given)}"
+            )
+        if any(call.asked_by == "agent" for call in self._calls):
+            raise ReplayError(
+                f"agent not deterministic: before step {recorded.step} it asked its"
+                " model more often than it does now"
+            )
+        self._next_calls()
+        return recorded
+
+    def call(self, role: str, request_sha: str) -> ModelCall | None:
+        """Return the recorded reply, or None where the past is over."""
+        if not self._calls and not self._steps:
+            return None
+        recorded = self._calls.popleft() if self._calls else None
+        if recorded is None or (recorded.role, recorded.request_sha) != (
+            role,
+            request_sha,
+        ):
+            raise ReplayError(
+                f"agent not deterministic: it asks its {role} model something else"
+                " than it did before"
+            )
+        return recorded
+
+    def _next_calls(self) -> None:
+        self._calls = deque(self._steps[0].calls if self._steps else self._late)
+
+
+def _short(given: Mapping[str, object]) -> str:
+    text = ascii(dict(given))
+    return text if len(text) <= 100 else f"{text[:97]}..."

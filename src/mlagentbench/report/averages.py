@@ -1,0 +1,316 @@
+"""One agent over tasks: averages, cost, Pareto fronts.
+
+Every task weighs the same, however often it ran. A task that an agent never ran is
+left out of its average, and named.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Literal
+
+import numpy as np
+
+from mlagentbench.core.record import Record
+from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.text import harmless
+from mlagentbench.evaluation.cost import is_free
+from mlagentbench.evaluation.statistics.intervals import (
+    Estimate,
+    new_tasks,
+    suite_mean,
+    suite_rate,
+)
+from mlagentbench.evaluation.statistics.tallies import Tally, gain, has_yardstick, tally
+from mlagentbench.report.number_format import compact, dollars, tenths
+
+
+class Average(Record):
+    """An unweighted mean over tasks, twice bounded."""
+
+    here: Estimate
+    """These tasks, chance being in the runs."""
+    new: Estimate | None = None
+    """Other tasks like these, chance being in the tasks too; None for one task."""
+
+
+class Column(Record):
+    """Who acted, and the colour and mark it has on the whole page."""
+
+    who: str
+    agent: str
+    model: str
+    place: int
+
+    @property
+    def key(self) -> int:
+        """Which colour and mark."""
+        return self.place % COLOURS
+
+    def made(self, card: Scorecard) -> bool:
+        """Tell whether a card's run was this one's."""
+        return _named(card) == (self.agent, self.model)
+
+
+class Summary(Record):
+    """How one agent did on some tasks of one edition."""
+
+    column: Column
+    counted: Tally
+    tasks: tuple[str, ...]
+    """What it was run on and its averages are over."""
+    missing: tuple[str, ...] = ()
+    """What others were run on and it was not."""
+    mixed: bool = False
+    """Whether several versions of a task are among them; then nothing is averaged."""
+    success: Average | None = None
+    improvement_all: Average | None = None
+    """A run without a valid submission counts as no improvement."""
+    improvement_valid: Average | None = None
+    """Only runs with a valid submission, as in the paper."""
+
+    @property
+    def with_missing_as_zero(self) -> float | None:
+        """The success rate, had every task it was not run on been a failure."""
+        if self.success is None:
+            return None
+        ran, all_tasks = len(self.tasks), len(self.tasks) + len(self.missing)
+        return self.success.here.value * ran / all_tasks
+
+
+def summary(
+    column: Column, cards: Iterable[Scorecard], tasks: Sequence[str]
+) -> Summary:
+    """Average an agent's runs; `tasks` is what anybody was run on."""
+    own = [card for card in cards if column.made(card)]
+    by_task = _by_task(own)
+    bare = Summary(
+        column=column,
+        counted=tally(own),
+        tasks=tuple(by_task),
+        missing=tuple(name for name in tasks if name not in by_task),
+        mixed=len(by_task) > len({card.task for card in own if card.ending.counts}),
+    )
+    if bare.mixed or not by_task:
+        return bare
+    return bare.model_copy(update=_averages(by_task))
+
+
+def _by_task(cards: Iterable[Scorecard]) -> dict[str, list[Scorecard]]:
+    groups: dict[str, list[Scorecard]] = {}
+    for card in cards:
+        if card.ending.counts:
+            groups.setdefault(card.score_name, []).append(card)
+    return groups
+
+
+def _averages(by_task: Mapping[str, Sequence[Scorecard]]) -> dict[str, Average | None]:
+    successes = {task: [c.success for c in group] for task, group in by_task.items()}
+    averages: dict[str, Average | None] = {
+        "success": Average(here=suite_rate(successes), new=new_tasks(successes))
+    }
+    if all(has_yardstick(card) for group in by_task.values() for card in group):
+        averages["improvement_all"] = _mean_of(by_task, lambda gain: gain or 0.0)
+        averages["improvement_valid"] = _mean_of(by_task, lambda gain: gain)
+    return averages
+
+
+def _mean_of(
+    by_task: Mapping[str, Sequence[Scorecard]],
+    read: Callable[[float | None], float | None],
+) -> Average | None:
+    gains = {
+        task: [value for card in group if (value := read(gain(card))) is not None]
+        for task, group in by_task.items()
+    }
+    gains = {task: values for task, values in gains.items() if values}
+    here = bounded_mean(gains)
+    if not gains or not math.isfinite(here.value):
+        return None
+    return Average(here=here, new=new_tasks(gains))
+
+
+def bounded_mean(by_task: Mapping[str, Sequence[float]]) -> Estimate:
+    """Average over tasks; infinite where scores are as large as numbers get."""
+    try:
+        with np.errstate(all="ignore"):
+            return suite_mean(by_task)
+    except OverflowError:
+        return Estimate(value=math.inf, low=-math.inf, high=math.inf, n=0)
+
+
+_KINDS = ("input", "output", "cached", "cached_write")
+
+
+class TimeSplit(Record):
+    """Where the seconds of a run went."""
+
+    total: float
+    model: float
+    execute: float
+    harness: float
+    other: float
+    """What nobody accounts for: waiting, starting, judging."""
+
+
+class Spending(Record):
+    """One agent's mean run; every task weighs the same."""
+
+    column: Column
+    runs: int
+    tokens: float | None
+    """Read and written, cached ones included; None where it used none."""
+    cached: float
+    """Of these, read from a cache."""
+    cost: float | None
+    """In dollars; None where nobody knows the price."""
+    steps: float
+    seconds: TimeSplit
+
+
+def spending(column: Column, cards: Iterable[Scorecard]) -> Spending | None:
+    """Average what an agent's counted runs took; None where none counts."""
+    own = [card for card in cards if card.ending.counts and column.made(card)]
+    if not own:
+        return None
+    by_task: dict[str, list[Scorecard]] = {}
+    for card in own:
+        by_task.setdefault(card.score_name, []).append(card)
+    tokens = _mean(by_task, lambda card: _tokens(card, *_KINDS))
+    cost = _mean(by_task, lambda card: card.cost_usd or 0.0)
+    unpriced = any(card.unpriced for card in own)
+    free = not tokens or is_free(column.model)
+    return Spending(
+        column=column,
+        runs=len(own),
+        tokens=tokens or None,
+        cached=_mean(by_task, lambda card: _tokens(card, "cached")),
+        cost=cost if (cost or free) and not unpriced else None,
+        steps=_mean(by_task, lambda card: card.steps),
+        seconds=_split(by_task),
+    )
+
+
+def _split(by_task: Mapping[str, Sequence[Scorecard]]) -> TimeSplit:
+    total = _mean(by_task, lambda card: card.seconds.total)
+    model = _mean(by_task, lambda card: card.seconds.model)
+    execute = _mean(by_task, lambda card: card.seconds.execute)
+    harness = _mean(by_task, lambda card: card.seconds.harness)
+    other = max(0.0, total - model - execute - harness)
+    return TimeSplit(
+        total=total, model=model, execute=execute, harness=harness, other=other
+    )
+
+
+def _mean(
+    by_task: Mapping[str, Sequence[Scorecard]], read: Callable[[Scorecard], float]
+) -> float:
+    return fmean(fmean(map(read, group)) for group in by_task.values())
+
+
+def _tokens(card: Scorecard, *kinds: str) -> float:
+    counts = (card.tokens.get(kind) for kind in kinds)
+    return float(sum(count for count in counts if isinstance(count, int)))
+
+
+Unit = Literal["tokens", "cost"]
+
+
+class FrontPoint(Record):
+    """One agent: what a mean run took, and how often it succeeds."""
+
+    place: int
+    spent: float
+    rate: float
+    low: float
+    high: float
+    on_front: bool = False
+    """Whether nobody succeeds as often for less, or more often for as much."""
+    text: str
+
+
+class Front(Record):
+    """Everyone whose spending is known, in order of it."""
+
+    unit: Unit
+    points: tuple[FrontPoint, ...]
+    unknown: tuple[str, ...]
+    """Who is not drawn because what it took is not known."""
+
+
+def front(
+    unit: Unit, summaries: Sequence[Summary], spent: Sequence[Spending | None]
+) -> Front:
+    """Place every agent and mark the Pareto front."""
+    points: list[FrontPoint] = []
+    unknown: list[str] = []
+    for result, used in zip(summaries, spent, strict=True):
+        amount = _amount(unit, used)
+        if result.success is None or amount is None:
+            unknown.append(result.column.who)
+        else:
+            points.append(_point(unit, result, amount))
+    points.sort(key=lambda point: (point.spent, -point.rate))
+    return Front(
+        unit=unit,
+        points=tuple(_marked(point, points) for point in points),
+        unknown=tuple(unknown),
+    )
+
+
+def _amount(unit: Unit, used: Spending | None) -> float | None:
+    if used is None:
+        return None
+    return used.cost if unit == "cost" else used.tokens or 0.0
+
+
+def _point(unit: Unit, result: Summary, amount: float) -> FrontPoint:
+    assert result.success is not None
+    rate = result.success.here
+    written = dollars(amount) if unit == "cost" else f"{compact(amount)} tokens"
+    return FrontPoint(
+        place=result.column.place,
+        spent=amount,
+        rate=rate.value,
+        low=rate.low,
+        high=rate.high,
+        text=f"{result.column.who}\n{tenths(rate.value)} % ("
+        f"{tenths(rate.low)} to {tenths(rate.high)}), {written} a run",
+    )
+
+
+def _marked(point: FrontPoint, points: Sequence[FrontPoint]) -> FrontPoint:
+    beaten = any(_beats(other, point) for other in points)
+    return point.model_copy(update={"on_front": not beaten})
+
+
+def _beats(one: FrontPoint, other: FrontPoint) -> bool:
+    as_good = one.rate >= other.rate and one.spent <= other.spent
+    return as_good and (one.rate > other.rate or one.spent < other.spent)
+
+
+COLOURS = 8
+"""How many colours and marks there are; after that they come again."""
+
+
+def columns(cards: Iterable[Scorecard]) -> tuple[Column, ...]:
+    """Name everyone who acted, in order of appearance."""
+    named = {_named(card): who(card) for card in cards}
+    return tuple(
+        Column(who=harmless(name), agent=agent, model=model, place=place)
+        for place, ((agent, model), name) in enumerate(named.items())
+    )
+
+
+def place_of(card: Scorecard, everyone: Sequence[Column]) -> int:
+    """Return the place of the column that a card belongs to."""
+    return next(column.place for column in everyone if column.made(card))
+
+
+def _named(card: Scorecard) -> tuple[str, str]:
+    return harmless(card.agent), harmless(card.model)
+
+
+def who(card: Scorecard) -> str:
+    """Name who acted: the agent, and its model where it has one."""
+    return card.agent if card.model in ("", "none") else f"{card.agent} / {card.model}"

@@ -1,0 +1,197 @@
+"""ReportData: what a page is made from."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from mlagentbench.core.record import Record
+from mlagentbench.core.score import success_bar
+from mlagentbench.core.scorecard import RunId, Scorecard, Starter
+from mlagentbench.core.task import Budget, DataKind, Direction, Task
+from mlagentbench.core.text import difference
+from mlagentbench.core.trace import Trace
+
+
+class TaskFacts(Record):
+    """What a reader must know of a task to understand its scores."""
+
+    name: str
+    """`task@version/edition`: scores of different names are never compared."""
+    title: str
+    metric: str
+    direction: Direction
+    unit: str = ""
+    data: DataKind | None = None
+    summary: str = ""
+    """What the data is, in one line."""
+    starter: Starter | None = None
+    """None where the starter was never measured."""
+    reference: float | None = None
+    """The mean of a known good solution."""
+
+    @property
+    def success_bar(self) -> float | None:
+        """The score a run must beat to succeed."""
+        if self.starter is None:
+            return None
+        return success_bar(self.starter.mean, self.direction)
+
+
+class LeftOut(Record):
+    """A run that was found but is not shown, because another stands for it."""
+
+    run: str
+    why: str
+
+
+class FileChange(Record):
+    """One file that is not what the starter has."""
+
+    name: str
+    kind: Literal["changed", "new", "removed"]
+    added: int
+    removed: int
+    lines: tuple[str, ...]
+    """A unified diff without its first two lines, each line with its own sign."""
+
+
+class CodeChanges(Record):
+    """A run's last workspace beside the starter's files."""
+
+    files: tuple[FileChange, ...] = ()
+    others: tuple[str, ...] = ()
+    """Files that are not compared, with the reason: data, outputs, what is too long."""
+    note: str = ""
+    """What a reader must know of it: where it was read, or why there is nothing."""
+
+
+class ExperimentView(Record):
+    """Everything one page shows."""
+
+    title: str
+    created: str
+    cards: tuple[Scorecard, ...]
+    tasks: tuple[TaskFacts, ...] = ()
+    traces: tuple[Trace, ...] = ()
+    step_scores: dict[str, tuple[tuple[int, float], ...]] = Field(default_factory=dict)
+    """By run: what a step's submission scored on held-out data, where it was judged."""
+    packages: dict[str, str] = Field(default_factory=dict)
+    """Versions of what ran and judged."""
+    notes: tuple[str, ...] = ()
+    """Warnings, shown before any number."""
+    asked: tuple[RunId, ...] = ()
+    """Every run that was asked for, as far as that can be read."""
+    left_out: tuple[LeftOut, ...] = ()
+    code: dict[str, CodeChanges] = Field(default_factory=dict)
+    """By run: what it made of the starter's files."""
+    budgets: dict[str, tuple[Budget, ...]] = Field(default_factory=dict)
+    """By what a score belongs to: every budget that runs of it had."""
+
+    def facts(self, card: Scorecard) -> TaskFacts:
+        """Find a card's task; what the card itself knows serves where it is gone."""
+        named = {facts.name: facts for facts in self.tasks}
+        return named.get(card.score_name) or _facts_from_card(card)
+
+    def trace(self, card: Scorecard) -> Trace | None:
+        """Find the steps of a card's run; a repeated run's belong to its last card."""
+        attempts = [other.attempt for other in self.cards if other.run == card.run]
+        if card.attempt < max(attempts):
+            return None
+        return next((trace for trace in self.traces if trace.run == card.run), None)
+
+    @property
+    def unjudged(self) -> tuple[Trace, ...]:
+        """Runs that left steps but no scorecard."""
+        judged = {card.run for card in self.cards}
+        return tuple(trace for trace in self.traces if trace.run not in judged)
+
+
+def task_facts(task: Task) -> TaskFacts:
+    """Take from a task what a report shows of it."""
+    measured = task.measured
+    starter = measured.starter if measured else None
+    return TaskFacts(
+        name=task.name,
+        title=task.title,
+        metric=task.metric,
+        direction=task.direction,
+        unit=task.unit,
+        data=task.data.data,
+        summary=task.data.summary,
+        starter=starter and Starter(mean=starter.mean, sd=starter.sd, n=starter.n),
+        reference=measured.reference.mean if measured else None,
+    )
+
+
+def _facts_from_card(card: Scorecard) -> TaskFacts:
+    return TaskFacts(
+        name=card.score_name,
+        title=card.task,
+        metric=card.metric,
+        direction=card.direction,
+        starter=card.starter,
+    )
+
+
+_LONGEST_DIFF = 60_000
+_LONGEST_LINE = 500
+"""Nobody reads on; and a line without end would hide the next one."""
+
+
+def code_changes(
+    starter: Mapping[str, str], final: Mapping[str, str], *, whole: bool = True
+) -> tuple[FileChange, ...]:
+    """Compare texts by name; where `final` is not whole, what lacks is not removed."""
+    names = [*starter, *(name for name in final if name not in starter)]
+    changes = (
+        _change(name, starter.get(name), final.get(name))
+        for name in names
+        if starter.get(name) != final.get(name) and (whole or name in final)
+    )
+    return tuple(one for one in changes if one.lines or one.kind != "changed")
+
+
+def _change(name: str, before: str | None, after: str | None) -> FileChange:
+    lines = _diff_lines(before or "", after or "")
+    return FileChange(
+        name=name,
+        kind=_kind(before, after),
+        added=sum(line.startswith("+") for line in lines),
+        removed=sum(line.startswith("-") for line in lines),
+        lines=_kept(lines),
+    )
+
+
+def _kind(
+    before: str | None, after: str | None
+) -> Literal["changed", "new", "removed"]:
+    if before is None:
+        return "new"
+    return "removed" if after is None else "changed"
+
+
+def _diff_lines(before: str, after: str) -> list[str]:
+    found = difference(before, after, "", "")
+    if found and not found.startswith("--- "):
+        return [f"  {len(before.split(chr(10)))} lines became others, too many to show"]
+    return found.split("\n")[2:]
+
+
+def _kept(lines: list[str]) -> tuple[str, ...]:
+    kept: list[str] = []
+    room = _LONGEST_DIFF
+    for line in lines:
+        room -= min(len(line), _LONGEST_LINE) + 1
+        if room < 0:
+            break
+        kept.append(_cut(line))
+    left = len(lines) - len(kept)
+    return (*kept, f"  ... {left:,} more lines") if left else tuple(kept)
+
+
+def _cut(line: str) -> str:
+    if len(line) <= _LONGEST_LINE:
+        return line
+    hidden = len(line) - _LONGEST_LINE
+    return f"{line[:_LONGEST_LINE]} ... ({hidden:,} more characters)"

@@ -1,0 +1,221 @@
+"""Summaries in plain text; comparisons in words."""
+
+from mlagentbench.core.record import Record
+from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.text import first_lines, harmless
+from mlagentbench.evaluation.statistics.compare import Comparison, SideFacts
+from mlagentbench.evaluation.statistics.intervals import Estimate
+from mlagentbench.evaluation.statistics.power import in_words, runs_in_words
+from mlagentbench.evaluation.statistics.significance import Contrast
+from mlagentbench.report.data import TaskFacts
+from mlagentbench.report.number_format import duration, percent, with_unit
+
+
+def summary_lines(card: Scorecard, facts: TaskFacts) -> list[str]:
+    """Sum up one run: starter, score, improvement, verdict, ending."""
+    lines = [
+        f"{card.run}",
+        f"  starter      {_starter(card, facts)}",
+        f"  score        {_score(card, facts)}",
+        f"  improvement  {percent(card.improvement)}",
+        f"  success      {verdict(card)}",
+        f"  ending       {_ending(card)}",
+    ]
+    if card.sandbox.unsafe:
+        lines.append("  unsafe       ran without isolation: compare with nothing")
+    return [harmless(line).replace("\n", " ") for line in lines]
+
+
+def verdict(card: Scorecard) -> str:
+    """Say whether a run succeeded, and whether noise could have done it."""
+    if not card.ending.counts:
+        return "not counted"
+    if not card.success:
+        return "no"
+    if card.significant:
+        return "yes, beyond the starter's noise"
+    return "yes, but within the starter's noise"
+
+
+def _starter(card: Scorecard, facts: TaskFacts) -> str:
+    if card.starter is None:
+        return f"not measured: run `mlab measure {card.task}`"
+    written = with_unit(card.starter.mean, facts.unit)
+    return f"{written} ({card.metric}, {card.direction} is better)"
+
+
+def _score(card: Scorecard, facts: TaskFacts) -> str:
+    if card.score is not None:
+        return with_unit(card.score, facts.unit)
+    why = first_lines(card.submission_error or "", lines=1, characters=200)
+    return f"none: {why}" if why else "none"
+
+
+def _ending(card: Scorecard) -> str:
+    why = first_lines(card.reason or "", lines=1, characters=200)
+    steps = "1 step" if card.steps == 1 else f"{card.steps} steps"
+    spent = f"{steps}, {duration(card.seconds.total)}"
+    ending = card.ending.replace("_", " ")
+    return f"{ending}: {why} ({spent})" if why else f"{ending} ({spent})"
+
+
+SURE_BELOW = 0.05
+COLUMNS = ["task", "runs", "success A", "success B", "A - B", "gain A", "gain B"]
+
+
+class Written(Record):
+    """A comparison in words."""
+
+    verdict: str
+    """Whether the sides differ over tasks, and on these tasks."""
+    detectable: str
+    """What so few runs could have shown at all."""
+    measures: tuple[str, ...]
+    """Lines on both measures, with differences, intervals and p values."""
+    remarks: tuple[str, ...]
+    """What was left out, did not count, or should be known."""
+
+
+def written(found: Comparison) -> Written:
+    """Write a comparison out."""
+    both = [("success", found.success), ("improvement_all", found.improvement)]
+    return Written(
+        verdict=comparison_verdict(found),
+        detectable=in_words(found.success.detectable) if found.success else "",
+        measures=tuple(
+            line
+            for name, each in both
+            if each
+            for line in _measure(name, each, found.comparisons)
+        ),
+        remarks=tuple(remarks(found)),
+    )
+
+
+def task_rows(found: Comparison) -> list[list[str]]:
+    """Write one row per task."""
+    return [
+        [
+            pair.task,
+            f"{pair.success[0].n}, {pair.success[1].n}",
+            *(f"{100 * rate.value:.1f} %" for rate in pair.success),
+            _signed(pair.success[0].value - pair.success[1].value),
+            *(f"{100 * mean.value:+.1f} %" for mean in pair.improvement),
+        ]
+        for pair in found.tasks
+    ]
+
+
+def comparison_verdict(found: Comparison) -> str:
+    """Say what follows from it, and what does not."""
+    contrast = found.success
+    if contrast is None:
+        return "Nothing can be compared: no task has runs that count on both sides."
+    return f"{_over_tasks(found, contrast)} {_on_these(found, contrast)}"
+
+
+def _over_tasks(found: Comparison, contrast: Contrast) -> str:
+    runs = runs_in_words(contrast.detectable)
+    if contrast.a.tasks == 1:
+        return "One task says nothing about other tasks."
+    tests = _tests(contrast, found.comparisons)
+    if contrast.holm_p < SURE_BELOW:
+        ahead = _ahead(found, contrast)
+        verb = "separates" if runs == "1 run" else "separate"
+        return f"{runs} {verb} them at 5 % over tasks: {ahead} is ahead ({tests})."
+    verb = "does" if runs == "1 run" else "do"
+    said = f"{runs} {verb} not separate them at 5 % over tasks ({tests})."
+    if contrast.least_p >= SURE_BELOW:
+        differing = contrast.better + contrast.worse
+        said += (
+            f" They differ on {differing} of {contrast.a.tasks} tasks; no test over"
+            " tasks can reach 5 % with fewer than 6."
+        )
+    return said
+
+
+def _on_these(found: Comparison, contrast: Contrast) -> str:
+    tasks = contrast.a.tasks
+    where = "On this task" if tasks == 1 else f"On just these {tasks} tasks"
+    apart = (
+        f"{_signed(contrast.difference.value)} points, {_bounds(contrast.difference)},"
+        f" {_runs_test(contrast, found.comparisons)}"
+    )
+    if contrast.runs_holm_p < SURE_BELOW:
+        ahead = _ahead(found, contrast)
+        return f"{where} {ahead} is ahead by more than chance of runs ({apart})."
+    return f"{where} the difference is within chance of runs ({apart})."
+
+
+def remarks(found: Comparison) -> list[str]:
+    """Name what was left out and what did not count."""
+    said = [f"left out {one.task}: {one.why}" for one in found.left_out]
+    for letter, side in (("A", found.a), ("B", found.b)):
+        lost = ", ".join(f"{n} {ending}" for ending, n in side.not_counted.items())
+        said += [f"{letter}: runs that do not count: {lost}"] if lost else []
+        said += _unsafe(letter, side)
+    if found.different_starters:
+        named = ", ".join(found.different_starters)
+        said.append(f"runs were measured by starters that are not the same: {named}")
+    return said
+
+
+def _unsafe(letter: str, side: SideFacts) -> list[str]:
+    if not side.unsafe:
+        return []
+    return [f"{letter}: {side.unsafe} of {side.runs} runs had no safe sandbox"]
+
+
+def _measure(name: str, contrast: Contrast, comparisons: int) -> list[str]:
+    difference = _signed(contrast.difference.value)
+    general = contrast.over_tasks
+    interval = f"{_bounds(general)}; " if general else ""
+    return [
+        f"{name}: A {_value(contrast.a)}, B {_value(contrast.b)},"
+        f" difference {difference} points",
+        f"  on these tasks: {_bounds(contrast.difference)},"
+        f" {_runs_test(contrast, comparisons)}",
+        f"  over tasks: {interval}A better on {contrast.better}, worse on"
+        f" {contrast.worse} of {contrast.a.tasks}; {_tests(contrast, comparisons)}",
+    ]
+
+
+def _tests(contrast: Contrast, comparisons: int) -> str:
+    corrected = _after_correction(contrast.holm_p, comparisons)
+    return f"permutation test p = {_p(contrast.permutation_p)}{corrected}"
+
+
+def _runs_test(contrast: Contrast, comparisons: int) -> str:
+    corrected = _after_correction(contrast.runs_holm_p, comparisons)
+    return f"p = {_p(contrast.runs_p)}{corrected}"
+
+
+def _after_correction(p: float, comparisons: int) -> str:
+    if comparisons == 1:
+        return ""
+    return f", {_p(p)} after Holm's correction for {comparisons} comparisons"
+
+
+def _ahead(found: Comparison, contrast: Contrast) -> str:
+    return found.a.name if contrast.difference.value > 0 else found.b.name
+
+
+def _bounds(estimate: Estimate) -> str:
+    if not estimate.bounded:
+        return "no interval: one run each"
+    return f"95 % interval {_signed(estimate.low)} to {_signed(estimate.high)}"
+
+
+def _value(estimate: Estimate) -> str:
+    if not estimate.bounded:
+        return f"{100 * estimate.value:.1f} %"
+    low, high = 100 * estimate.low, 100 * estimate.high
+    return f"{100 * estimate.value:.1f} % ({low:.1f} to {high:.1f})"
+
+
+def _signed(fraction: float) -> str:
+    return f"{100 * fraction:+.1f}"
+
+
+def _p(p: float) -> str:
+    return "under 0.001" if p < 0.001 else f"{p:.3f}"

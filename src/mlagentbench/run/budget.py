@@ -1,0 +1,82 @@
+"""What is spent and left; RunOver, which ends a run from inside."""
+
+from collections.abc import Sequence
+
+from inspect_ai.util import LimitExceededError
+
+from mlagentbench.agents.context import Remaining
+from mlagentbench.core.task import Budget
+from mlagentbench.core.trace import Ending, ModelCall, Seconds, Spent
+
+
+class BudgetMeter:
+    """One run's budget; what is spent changes only with recorded steps."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self.spent = Spent()
+
+    def remaining(self) -> Remaining:
+        """Tell what is left."""
+        return _left(self._budget, self.spent)
+
+    def overdrawn(self, calls: Sequence[ModelCall], seconds: Seconds) -> Ending | None:
+        """Tell which limit was reached, with what led to no step yet."""
+        left = _left(self._budget, self.with_step(seconds, calls, counts=False))
+        limits = {
+            Ending.OUT_OF_STEPS: left.steps,
+            Ending.OUT_OF_TIME: left.seconds,
+            Ending.OUT_OF_TOKENS: left.tokens,
+            Ending.OUT_OF_COST: left.cost_usd,
+        }
+        reached = (
+            end for end, rest in limits.items() if rest is not None and rest <= 0
+        )
+        return next(reached, None)
+
+    def with_step(
+        self, seconds: Seconds, calls: Sequence[ModelCall], *, counts: bool
+    ) -> Spent:
+        """Return what is spent once one more step is recorded."""
+        used = [
+            call.usage.get(kind, 0) for call in calls for kind in ("input", "output")
+        ]
+        return Spent(
+            steps=self.spent.steps + int(counts),
+            seconds=round(self.spent.seconds + seconds.model + seconds.execute, 3),
+            tokens=self.spent.tokens + sum(used),
+            cost=self.spent.cost + sum(call.cost or 0.0 for call in calls),
+        )
+
+
+def _left(budget: Budget, spent: Spent) -> Remaining:
+    return Remaining(
+        steps=budget.steps - spent.steps,
+        seconds=max(0.0, budget.minutes * 60 - spent.seconds),
+        tokens=None if budget.tokens is None else budget.tokens - spent.tokens,
+        cost_usd=None if budget.cost_usd is None else budget.cost_usd - spent.cost,
+    )
+
+
+_INSPECT_LIMITS = {
+    "token": Ending.OUT_OF_TOKENS,
+    "cost": Ending.OUT_OF_COST,
+    "time": Ending.OUT_OF_TIME,
+    "working": Ending.OUT_OF_TIME,
+    "message": Ending.OUT_OF_STEPS,
+    "turn": Ending.OUT_OF_STEPS,
+}
+
+
+class RunOver(BaseException):
+    """No error an agent may catch, nor one of ours to be blamed for."""
+
+    def __init__(self, ending: Ending, reason: str | None = None) -> None:
+        super().__init__(ending)
+        self.ending = ending
+        self.reason = reason
+
+
+def from_inspect_limit(limit: LimitExceededError) -> RunOver:
+    """Return the end that one of Inspect's own limits brings."""
+    return RunOver(_INSPECT_LIMITS.get(limit.type, Ending.STOPPED), str(limit))

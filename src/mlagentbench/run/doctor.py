@@ -1,0 +1,107 @@
+"""What this machine offers, looked up and never assumed."""
+
+import os
+import platform
+import shutil
+from pathlib import Path
+from typing import get_args
+
+from mlagentbench.core.record import Record
+from mlagentbench.core.task import AgentEnvName
+from mlagentbench.environment.agent_env import find_agent_env
+from mlagentbench.environment.sandbox.probe import probe
+from mlagentbench.tasks.load import load_task, task_ids
+from mlagentbench.tasks.prepare import find_prepared
+
+MEMORY_GB = 4
+DISK_GB = 5
+KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "HF_TOKEN")
+
+
+class Fact(Record):
+    """One thing about this machine."""
+
+    name: str
+    value: str
+    ok: bool | None = None
+    """None where it merely is so; False where something cannot work without it."""
+
+
+def examine(cache: Path) -> list[Fact]:
+    """Look at everything a run may need."""
+    return [
+        Fact(name="python", value=platform.python_version(), ok=True),
+        *_isolation(),
+        *_resources(cache),
+        *_agent_envs(cache),
+        _prepared(cache),
+        *_tools(),
+        *_keys(),
+    ]
+
+
+def _isolation() -> list[Fact]:
+    found = probe()
+    if not found.ok:
+        return [Fact(name="sandbox", value=f"{found.reason} {found.fix}", ok=False)]
+    return [
+        Fact(name="sandbox", value=f"bubblewrap works, as {found.mode}", ok=True),
+        Fact(name="limits", value=str(found.limits)),
+    ]
+
+
+def _resources(cache: Path) -> list[Fact]:
+    cores = len(os.sched_getaffinity(0))
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    free = shutil.disk_usage(_existing(cache)).free / 2**30
+    enough = f"a run may need {MEMORY_GB} GB"
+    return [
+        Fact(name="cores", value=f"{cores}: as many runs at a time", ok=True),
+        Fact(name="memory", value=f"{memory:.1f} GB; {enough}", ok=memory >= MEMORY_GB),
+        Fact(name="disk", value=f"{free:.0f} GB free for {cache}", ok=free >= DISK_GB),
+    ]
+
+
+def _agent_envs(cache: Path) -> list[Fact]:
+    built = {name: find_agent_env(cache, name) for name in get_args(AgentEnvName)}
+    return [
+        Fact(
+            name=f"agent-env {name}",
+            value=_not_built(name) if env is None else "built",
+        )
+        for name, env in built.items()
+    ]
+
+
+def _not_built(name: AgentEnvName) -> str:
+    tasks = map(load_task, task_ids())
+    needing = [task.id for task in tasks if name in task.agent_envs]
+    return f"not built yet; `mlab prepare` builds it for {', '.join(needing) or '-'}"
+
+
+def _prepared(cache: Path) -> Fact:
+    ids = task_ids()
+    ready = [name for name in ids if find_prepared(load_task(name), cache)]
+    return Fact(name="data", value=f"{len(ready)} of {len(ids)} tasks prepared")
+
+
+def _tools() -> list[Fact]:
+    docker = shutil.which("docker")
+    npm = shutil.which("npm")
+    return [
+        Fact(
+            name="docker", value="client found" if docker else "not found, not needed"
+        ),
+        Fact(name="npm", value="found" if npm else "not found; some data needs it"),
+    ]
+
+
+def _keys() -> list[Fact]:
+    return [
+        Fact(name=key, value="set" if os.environ.get(key) else "not set")
+        for key in KEYS
+    ]
+
+
+def _existing(path: Path) -> Path:
+    return path if path.exists() else _existing(path.parent)

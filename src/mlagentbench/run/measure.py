@@ -1,0 +1,109 @@
+"""What soundness checks and measurements need: real runs and real judgements."""
+
+import asyncio
+import math
+import statistics
+from pathlib import Path
+from typing import Literal
+
+from mlagentbench.core.disk import scratch_folder
+from mlagentbench.core.errors import TaskError
+from mlagentbench.core.progress import RunObserver
+from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.task import Baseline, Measured, Task
+from mlagentbench.core.trace import utc_now
+from mlagentbench.experiment.plan import Plan
+from mlagentbench.experiment.scorecard_file import last_attempts
+from mlagentbench.grading.grader import judge
+from mlagentbench.grading.submission import judge_saved
+from mlagentbench.run.pipeline import run
+from mlagentbench.tasks.check.evidence import Attempt
+from mlagentbench.tasks.digest import task_digest
+from mlagentbench.tasks.prepare import Prepared, prepare
+
+Solution = Literal["starter", "reference"]
+
+
+class PipelineBench:
+    """Runs known solutions in the real sandbox, through the real pipeline."""
+
+    def __init__(self, cache: Path, audience: RunObserver) -> None:
+        self._cache = cache
+        self._audience = audience
+
+    def solve(
+        self,
+        task: Task,
+        prepared: Prepared,  # noqa: ARG002  # the pipeline finds it in the cache
+        solution: Solution,
+        seed: int,
+    ) -> Attempt:
+        """Run one known solution and judge it."""
+        card = self.solve_all(task, solution, (seed,), parallel=1)[-1]
+        return Attempt(
+            score=card.score,
+            error=card.submission_error or card.reason or _last_words(card),
+            seconds=card.seconds.execute,
+        )
+
+    def judge(self, task: Task, answers: Path, truth: Path) -> Attempt:
+        """Grade answers in a capped child; run code in a grading sandbox before."""
+        if task.grading is None:
+            verdict = asyncio.run(judge(task, answers, truth))
+        else:
+            prepared = prepare(task, self._cache)
+            verdict = asyncio.run(judge_saved(task, prepared, answers))
+        return Attempt(score=verdict.score, error=verdict.submission_error, seconds=0)
+
+    def solve_all(
+        self, task: Task, solution: Solution, seeds: tuple[int, ...], *, parallel: int
+    ) -> list[Scorecard]:
+        """Run one known solution once per seed."""
+        with scratch_folder() as scratch:
+            plan = Plan(
+                tasks=(str(task.folder),),
+                agent=solution,
+                edition=task.edition,
+                seeds=seeds,
+                parallel=parallel,
+                out=scratch,
+            )
+            experiment = run(plan, cache=self._cache, audience=self._audience)
+            cards, _ = experiment.scorecards()
+        return sorted(last_attempts(cards), key=lambda card: card.seed)
+
+
+def measure(task: Task, bench: PipelineBench, *, runs: int, parallel: int) -> Measured:
+    """Measure starter and reference over seeds; nothing about them is assumed."""
+    seeds = tuple(range(runs))
+    scores: dict[Solution, Baseline] = {}
+    for solution in ("starter", "reference"):
+        cards = bench.solve_all(task, solution, seeds, parallel=parallel)
+        scores[solution] = _baseline(task, solution, cards)
+    return Measured(**scores, digest=task_digest(task.folder))
+
+
+def _baseline(task: Task, solution: Solution, cards: list[Scorecard]) -> Baseline:
+    failed = next((card for card in cards if card.score is None), None)
+    if failed is not None:
+        why = failed.submission_error or failed.reason
+        raise TaskError(f"the {solution} of {task.id} has no score: {why}")
+    scores = tuple(card.score for card in cards if card.score is not None)
+    return Baseline(
+        mean=_mean(task, solution, scores),
+        sd=statistics.stdev(scores) if len(scores) > 1 else 0.0,
+        n=len(scores),
+        date=utc_now()[:10],
+        scores=scores,
+    )
+
+
+def _mean(task: Task, solution: Solution, scores: tuple[float, ...]) -> float:
+    # Against itself the starter takes its own time, whatever the clock says of it.
+    if solution == "starter" and task.grading is not None and task.grading.timed:
+        return 1.0
+    return math.fsum(scores) / len(scores)
+
+
+def _last_words(card: Scorecard) -> str | None:
+    return None if card.score is not None else f"the run ended {card.ending}"

@@ -1,0 +1,249 @@
+"""Ask a model, record the reply, price it."""
+
+import contextlib
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+)
+from inspect_ai.tool import ToolCall, ToolInfo
+from inspect_ai.util import LimitExceededError
+
+from mlagentbench.agents.context import ProtocolName
+from mlagentbench.core.errors import ProviderError
+from mlagentbench.core.text import _sound
+from mlagentbench.core.trace import Called, ModelCall
+from mlagentbench.environment.action import Completion
+from mlagentbench.evaluation.cost import Price, call_cost
+from mlagentbench.experiment.trace_file import RecordedRun, TraceWriter, read_trace
+from mlagentbench.run.budget import from_inspect_limit
+
+_DELIVERY = {"max_retries", "timeout", "attempt_timeout", "max_connections"}
+"""Settings of a request that say how it is sent, not what is asked."""
+
+_UNREADABLE_AT_MOST = 2
+_UNREADABLE = (ValueError, TypeError, LookupError, AttributeError)
+"""What readers raise when a body is not what its protocol says."""
+
+MAIN = "main"
+"""The role of the model an agent thinks with."""
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """What a model is asked."""
+
+    role: str
+    messages: Sequence[ChatMessage]
+    tools: Sequence[ToolInfo]
+    config: GenerateConfig
+
+    @property
+    def sha(self) -> str:
+        """The question's digest, by which a recorded reply is recognised."""
+        return request_sha(self.messages, self.tools, self.config)
+
+
+class ModelCaller:
+    """One run's way to its models."""
+
+    def __init__(
+        self,
+        run: str,
+        past: RecordedRun,
+        trace: TraceWriter,
+        prices: Mapping[str, Price],
+    ) -> None:
+        self._run = run
+        self._past = past
+        self._trace = trace
+        self._prices = prices
+        self.seconds = 0.0
+        """Model work since the last step."""
+        self.calls: list[ModelCall] = []
+        """Replies since the last step."""
+
+    async def ask(
+        self,
+        messages: Sequence[ChatMessage],
+        role: str,
+        tools: Sequence[ToolInfo],
+        config: GenerateConfig,
+    ) -> ModelOutput:
+        """Return a model's reply to an agent, from the record where there is one."""
+        return await self._ask(ModelRequest(role, messages, tools, config), "agent")
+
+    async def ask_inside(
+        self, prompt: str, *, role: str, config: GenerateConfig
+    ) -> Completion:
+        """Return a model's words to an action under way."""
+        messages = [ChatMessageUser(content=prompt)]
+        reply = await self._ask(ModelRequest(role, messages, (), config), "action")
+        return Completion(reply.completion, cut_off=_cut_off(reply))
+
+    def begin_anew(self) -> None:
+        """Forget what led to a step that is now recorded."""
+        self.calls.clear()
+        self.seconds = 0.0
+
+    async def _ask(
+        self, question: ModelRequest, asked_by: Literal["agent", "action"]
+    ) -> ModelOutput:
+        call = self._past.call(question.role, question.sha)
+        if call is None:
+            call = await self._live(question)
+            call = call.model_copy(update={"asked_by": asked_by})
+            self._trace.append(Called(run=self._run, call=call))
+        self.calls.append(call)
+        output = ModelOutput.model_validate(call.reply)
+        self.seconds += output.time or 0.0
+        return output
+
+    async def _live(self, question: ModelRequest) -> ModelCall:
+        return await call_model(_model(question.role), question, self._prices)
+
+
+async def call_model(
+    model: Model, question: ModelRequest, prices: Mapping[str, Price] | None = None
+) -> ModelCall:
+    """Ask a model for real; whatever fails on the way is its provider's failure."""
+    clock = time.monotonic()
+    try:
+        output = await _generated(model, question)
+    except LimitExceededError as limit:
+        raise from_inspect_limit(limit) from limit
+    except Exception as error:
+        raise ProviderError(f"{model}: {type(error).__name__}: {error}") from error
+    # A provider's own figure leaves out its queues and Inspect's retries.
+    output.time = output.time or time.monotonic() - clock
+    call = ModelCall(
+        role=question.role,
+        model=str(model),
+        request_sha=question.sha,
+        reply=reply_as_json(output),
+        usage=_usage(output.usage),
+        cost=output.usage.total_cost if output.usage else None,
+    )
+    return call.model_copy(update={"cost": call_cost(call, prices or {})})
+
+
+async def _generated(model: Model, question: ModelRequest) -> ModelOutput:
+    """Return the reply; one that cannot be read is asked for again.
+
+    Inspect repeats requests that fail, but not one whose answer is no sound JSON.
+    """
+    for _ in range(_UNREADABLE_AT_MOST):
+        with contextlib.suppress(*_UNREADABLE):
+            return await _generate(model, question)
+    return await _generate(model, question)
+
+
+async def _generate(model: Model, question: ModelRequest) -> ModelOutput:
+    return await model.generate(
+        list(question.messages), list(question.tools), config=question.config
+    )
+
+
+def request_sha(
+    messages: Sequence[ChatMessage], tools: Sequence[ToolInfo], config: GenerateConfig
+) -> str:
+    """Digest what a model is asked; ids that are drawn anew each time do not count."""
+    document = {
+        "messages": [_without_id(message) for message in messages],
+        "tools": [tool.model_dump(mode="json") for tool in tools],
+        "config": config.model_dump(mode="json", exclude_none=True, exclude=_DELIVERY),
+    }
+    text = json.dumps(document, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _cut_off(reply: ModelOutput) -> bool:
+    return bool(reply.choices) and reply.stop_reason in {"max_tokens", "model_length"}
+
+
+def _without_id(message: ChatMessage) -> dict[str, Any]:
+    return message.model_dump(mode="json", exclude={"id"}, exclude_none=True)
+
+
+def _model(role: str) -> Model:
+    return get_model() if role == MAIN else get_model(role=role, default=get_model())
+
+
+def _usage(usage: ModelUsage | None) -> dict[str, int]:
+    """Count tokens by kind; none is counted twice, but what was thought is output."""
+    if usage is None:
+        return {}
+    told = {
+        "input": usage.input_tokens,
+        "output": usage.output_tokens,
+        "cached": usage.input_tokens_cache_read or 0,
+    }
+    seldom = {
+        "cached_write": usage.input_tokens_cache_write,
+        "reasoning": usage.reasoning_tokens,
+    }
+    return told | {kind: count for kind, count in seldom.items() if count}
+
+
+_DEEPEST = 50
+
+
+def reply_as_json(output: ModelOutput) -> dict[str, Any]:
+    """Return a model's reply as JSON that can be written, whatever it holds."""
+    for choice in output.choices:
+        calls = choice.message.tool_calls
+        if calls:
+            choice.message.tool_calls = [_shallow(call) for call in calls]
+    reply: dict[str, Any] = output.model_dump(mode="json", exclude_none=True)
+    return {name: _sound(value) for name, value in reply.items()}
+
+
+def _shallow(call: ToolCall) -> ToolCall:
+    if _depth_within(call.arguments, _DEEPEST):
+        return call
+    return ToolCall(
+        id=call.id,
+        function=call.function,
+        arguments={},
+        parse_error="the arguments are nested too deeply",
+        type=call.type,
+    )
+
+
+def _depth_within(value: object, depth: int) -> bool:
+    if not isinstance(value, dict | list):
+        return True
+    inner = value.values() if isinstance(value, dict) else value
+    return depth > 0 and all(_depth_within(one, depth - 1) for one in inner)
+
+
+_SPEECH: dict[str, ProtocolName] = {
+    # Small local models call no tools but keep to a schema.
+    "local": "schema",
+}
+
+
+def preferred_protocol(model: str) -> ProtocolName:
+    """Return what the model's provider is best at; an earlier run's for its replay."""
+    provider, _, name = model.partition("/")
+    if provider == "replay" and Path(name).is_file():
+        return _speech_recorded(Path(name))
+    return _SPEECH.get(provider, "tools")
+
+
+def _speech_recorded(path: Path) -> ProtocolName:
+    trace = read_trace(path, str(path))
+    calls = [*(call for step in trace.steps for call in step.calls), *trace.calls]
+    return preferred_protocol(calls[0].model) if calls else "tools"

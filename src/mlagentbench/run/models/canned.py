@@ -1,0 +1,187 @@
+"""`scripted` and `replay`.
+
+A YAML file holds a list of replies, each a text or a mapping with `text`, `tool_calls`
+(`name` and `arguments`), `usage` (`input`, `output`, `cached`) and `stop_reason` (such
+as `max_tokens`). Which one is given depends only on the conversation: the one whose
+number is that of the assistant's messages so far. A function gets the messages and
+returns one such reply. So a run that is resumed hears what the undisturbed run would
+have heard.
+"""
+
+import importlib
+from collections import defaultdict, deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessage,
+    ChatMessageAssistant,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+    StopReason,
+    modelapi,
+)
+from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
+from pydantic import Field
+
+from mlagentbench.core.errors import ReplayError, UsageError
+from mlagentbench.core.record import Record
+from mlagentbench.experiment.trace_file import read_trace
+from mlagentbench.run.model_calls import request_sha
+
+
+class ScriptedCall(Record):
+    """One call of a tool."""
+
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class ScriptedUsage(Record):
+    """How many tokens a reply is said to have taken."""
+
+    input: int = 10
+    output: int = 10
+    cached: int = 0
+
+
+class Reply(Record):
+    """One reply."""
+
+    text: str = ""
+    tool_calls: tuple[ScriptedCall, ...] = ()
+    usage: ScriptedUsage = ScriptedUsage()
+    stop_reason: StopReason | None = None
+    """None for a reply that came to its own end."""
+
+
+Script = Callable[[list[ChatMessage]], Reply]
+
+
+@modelapi(name="scripted")
+class ScriptedModel(ModelAPI):
+    """A model whose replies are written down beforehand."""
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig | None = None,
+    ) -> None:
+        """Load the script that `model_name` names."""
+        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
+        self._script = _load(model_name)
+
+    async def generate(
+        self,
+        input: list[ChatMessage],  # Inspect's name
+        tools: list[ToolInfo],  # noqa: ARG002  # Inspect's signature
+        tool_choice: ToolChoice,  # noqa: ARG002
+        config: GenerateConfig,  # noqa: ARG002
+    ) -> ModelOutput:
+        """Give the reply the script has for this conversation."""
+        return as_output(self._script(input), self.model_name, len(input))
+
+
+def as_output(reply: Reply, model: str, turn: int) -> ModelOutput:
+    """Return a written reply in the form a provider would."""
+    calls = [
+        ToolCall(
+            id=f"call-{turn}-{number}", function=call.name, arguments=call.arguments
+        )
+        for number, call in enumerate(reply.tool_calls)
+    ]
+    message = ChatMessageAssistant(
+        content=reply.text, tool_calls=calls or None, model=model, source="generate"
+    )
+    usage = reply.usage
+    return ModelOutput(
+        model=model,
+        choices=[
+            ChatCompletionChoice(
+                message=message,
+                stop_reason=reply.stop_reason or ("tool_calls" if calls else "stop"),
+            )
+        ],
+        usage=ModelUsage(
+            input_tokens=usage.input,
+            output_tokens=usage.output,
+            total_tokens=usage.input + usage.output,
+            input_tokens_cache_read=usage.cached,
+        ),
+    )
+
+
+def _load(name: str) -> Script:
+    if name.endswith((".yaml", ".yml")):
+        return _from_file(Path(name))
+    module, colon, function = name.partition(":")
+    if not colon:
+        raise UsageError(
+            f"scripted/{name}: name a YAML file of replies or module:function"
+        )
+    written = getattr(importlib.import_module(module), function)
+    return lambda messages: _reply(written(messages))
+
+
+def _from_file(path: Path) -> Script:
+    if not path.is_file():
+        raise UsageError(f"there is no file {path} with replies")
+    replies = [_reply(one) for one in yaml.safe_load(path.read_text(encoding="utf-8"))]
+
+    def script(messages: list[ChatMessage]) -> Reply:
+        turn = sum(message.role == "assistant" for message in messages)
+        if turn >= len(replies):
+            raise UsageError(f"{path} has only {len(replies)} replies; write more")
+        return replies[turn]
+
+    return script
+
+
+def _reply(written: object) -> Reply:
+    if isinstance(written, str):
+        return Reply(text=written)
+    return Reply.model_validate(written)
+
+
+@modelapi(name="replay")
+class ReplayModel(ModelAPI):
+    """Answers a request with the reply it had in the recorded run."""
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig | None = None,
+    ) -> None:
+        """Read the trace that `model_name` names."""
+        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
+        if not Path(model_name).is_file():
+            raise UsageError(f"there is no trace {model_name} to replay")
+        trace = read_trace(Path(model_name), model_name)
+        calls = [call for step in trace.steps for call in step.calls]
+        self._replies: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
+        for call in [*calls, *trace.calls]:
+            self._replies[call.request_sha].append(call.reply)
+
+    async def generate(
+        self,
+        input: list[ChatMessage],  # Inspect's name
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,  # noqa: ARG002  # Inspect's signature
+        config: GenerateConfig,
+    ) -> ModelOutput:
+        """Give the recorded reply."""
+        replies = self._replies.get(request_sha(input, tools, config))
+        if not replies:
+            raise ReplayError(f"{self.model_name} holds no reply to this request")
+        # Asked the same again, it said something again; the last holds for ever.
+        reply = replies.popleft() if len(replies) > 1 else replies[0]
+        return ModelOutput.model_validate(reply)

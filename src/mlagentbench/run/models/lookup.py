@@ -1,0 +1,108 @@
+"""Inspect models by name; keys and prices: refuse what cannot work.
+
+["openai/gpt-4o"]
+input = 2.5
+output = 10
+cached_read = 1.25
+"""
+
+import contextlib
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from inspect_ai.model import Model, get_model, get_model_info
+from pydantic import ValidationError
+from rich.errors import MarkupError
+from rich.text import Text
+
+from mlagentbench.core.errors import BenchError, UsageError
+from mlagentbench.evaluation.cost import Price, is_free, price_of
+from mlagentbench.experiment.plan import NO_MODEL, Plan
+
+_END_OF_LINE = re.compile(r"([^.:;,])\n")
+_SECRET = re.compile(r"(^|_)(key|token|secret|password|credentials?)$", re.IGNORECASE)
+_NAMES = "--model takes `local`, or a model by Inspect's name, such as openai/NAME"
+
+
+def refuse_keys(args: Mapping[str, Any]) -> None:
+    """Refuse a key among settings, which are written into an experiment's records."""
+    for name in args:
+        if _SECRET.search(name):
+            raise UsageError(
+                f"-M {name}=... would be kept in the experiment's records; put it into"
+                " the environment or into .env, where the provider looks for it"
+            )
+
+
+def get_checked_model(name: str, args: Mapping[str, Any] | None = None) -> Model:
+    """Return a model without asking it anything.
+
+    Its provider may be unknown, its key or package missing, a setting no setting.
+    """
+    try:
+        return get_model(name, **(args or {}))
+    except BenchError:
+        raise
+    except ValueError as error:
+        raise UsageError(f"{name} is no model here: {_said(error)} {_NAMES}") from error
+    except Exception as error:
+        raise UsageError(f"{name} cannot be asked: {_said(error)}") from error
+
+
+def _said(error: Exception) -> str:
+    """Return a provider's complaint as a sentence; Inspect's is marked up for rich."""
+    told = str(getattr(error, "message", error))
+    with contextlib.suppress(MarkupError):
+        told = Text.from_markup(told).plain
+    lines = [line.strip() for line in told.removeprefix("ERROR: ").splitlines()]
+    return _END_OF_LINE.sub(r"\1. ", "\n".join(filter(None, lines))).replace("\n", " ")
+
+
+def read_prices(path: Path) -> dict[str, Price]:
+    """Read a table of prices; whatever is wrong with it is said by model and field."""
+    return {name: _price(path, name, one) for name, one in _tables(path).items()}
+
+
+def refuse_unpriced(plan: Plan) -> None:
+    """Refuse a limit in dollars where nobody knows what a model costs."""
+    if plan.budget.cost_usd is None:
+        return
+    models = dict.fromkeys([plan.model, *plan.roles.values()])
+    unknown = [model for model in models if not _has_price(model, plan.prices)]
+    if unknown:
+        raise UsageError(
+            f"--max-cost needs a price for {', '.join(unknown)}: write it into a file"
+            ' as ["' + unknown[0] + '"] with input and output, in dollars per million'
+            " tokens, and give --prices FILE"
+        )
+
+
+def _has_price(model: str, prices: dict[str, Price]) -> bool:
+    if model == NO_MODEL or is_free(model) or price_of(model, prices):
+        return True
+    known = get_model_info(model)
+    return known is not None and known.cost is not None
+
+
+def _tables(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is no sound TOML: {error}") from error
+
+
+def _price(path: Path, name: str, table: object) -> Price:
+    try:
+        return Price.model_validate(table)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join([name, *map(str, first["loc"])])
+        raise UsageError(
+            f"{path}: {where}: {first['msg']}; a price has input and output, and may"
+            " have cached_read and cached_write"
+        ) from error

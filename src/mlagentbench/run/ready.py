@@ -1,0 +1,32 @@
+"""Making a task ready: its data prepared, its environments built.
+
+Nothing here imports the engine, so that preparing what is prepared takes no time.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mlagentbench.core.disk import writing_to
+from mlagentbench.core.progress import Progress
+from mlagentbench.core.task import AgentEnvName, Task
+from mlagentbench.environment.agent_env import AgentEnv, ensure_agent_env
+from mlagentbench.tasks.prepare import Prepared, prepare
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A task whose data and environment are in place."""
+
+    task: Task
+    prepared: Prepared
+    agent_envs: dict[AgentEnvName, AgentEnv]
+    """What its agents' code runs in, and what submitted code is judged in."""
+
+
+def make_ready(task: Task, cache: Path, progress: Progress) -> Ready:
+    """Build the task's data and the environments its code runs in, once."""
+    with writing_to(cache):
+        envs = {
+            name: ensure_agent_env(cache, name, progress) for name in task.agent_envs
+        }
+        return Ready(task, prepare(task, cache, progress), envs)

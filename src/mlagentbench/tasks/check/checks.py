@@ -1,0 +1,353 @@
+"""The soundness checks, one function each."""
+
+import math
+import shutil
+from pathlib import Path
+
+from mlagentbench.core.errors import GraderError
+from mlagentbench.core.score import SUCCESS_THRESHOLD
+from mlagentbench.core.task import Baseline, Direction, Measured, Task
+from mlagentbench.tasks.check.evidence import Attempt, Subject, Verdict, failed, passed
+from mlagentbench.tasks.digest import sha256_of, task_digest
+from mlagentbench.tasks.load import CANARY, problem, read_table
+from mlagentbench.tasks.prepare import SAME_TIME, run_prepare, verify
+from mlagentbench.tasks.sources import fetch
+
+
+def data_is_as_prepared(subject: Subject) -> Verdict:
+    """Hash everything again; file times must tell nothing either."""
+    problems = verify(subject.prepared)
+    public = subject.prepared.public
+    times = {int(path.stat().st_mtime) for path in (public, *public.rglob("*"))}
+    if times != {SAME_TIME}:
+        problems.append("files in public/ differ in age")
+    if problems:
+        return failed(*problems)
+    return passed("every file is as its manifest says, and equally old")
+
+
+def labels_do_not_leak(subject: Subject) -> Verdict:
+    """Alter every held-out label and prepare again: public/ must not show it."""
+    honest = _prepare_again(subject, "honest", tamper=False)
+    altered = _prepare_again(subject, "altered", tamper=True)
+    given = subject.prepared
+    problems = [
+        f"public/{name} changes when held-out labels change"
+        for name in _differing(honest / "public", altered / "public")
+    ]
+    problems += [
+        f"{part.name}/{name} comes out differently each time it is prepared"
+        for part in (given.public, given.private)
+        for name in _differing(part, honest / part.name)
+    ]
+    untouched = _unaltered(subject, honest, altered)
+    if untouched:
+        problems.append(f"prepare(tamper=True) leaves {untouched} labels as they are")
+    if problems:
+        return failed(*problems)
+    return passed("altering every held-out label leaves public/ the same")
+
+
+def _prepare_again(subject: Subject, name: str, *, tamper: bool) -> Path:
+    folder = subject.scratch / name
+    shutil.rmtree(folder, ignore_errors=True)
+    archives = fetch(subject.task, subject.prepared.cache)
+    run_prepare(subject.task, archives, folder, tamper=tamper)
+    return folder
+
+
+def _differing(one: Path, other: Path) -> list[str]:
+    first, second = _contents(one), _contents(other)
+    names = sorted(first.keys() | second.keys())
+    return [name for name in names if first.get(name) != second.get(name)]
+
+
+def _contents(folder: Path) -> dict[str, str]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
+
+
+def _unaltered(subject: Subject, honest: Path, altered: Path) -> int:
+    """Count lines of the truth that tampering left alone; binary truths as one."""
+    name = Path("private", subject.task.truth)
+    if name.suffix != ".csv":
+        return int((honest / name).read_bytes() == (altered / name).read_bytes())
+    before = (honest / name).read_text(encoding="utf-8").splitlines()[1:]
+    after = {*(altered / name).read_text(encoding="utf-8").splitlines()[1:]}
+    return sum(line in after for line in before)
+
+
+LEAST_RUNS = 8
+"""Fewer measured runs say too little about the starter's noise."""
+LEAST_SHARE_OF_REFERENCE = 0.10
+"""Where more is better, a starter below this makes any success enormous."""
+
+
+def declarations_are_complete(subject: Subject) -> Verdict:
+    """Ask for direction, budget, scripts, and a problem that names what to submit."""
+    task = subject.task
+    table = read_table(task.folder)
+    told = problem(task)
+    problems = [
+        f"task.toml does not declare {field}"
+        for field in ("direction", "budget", "submission", "perfect")
+        if field not in table
+    ]
+    problems += [
+        f"{solution}/ has no {task.script}"
+        for solution in ("starter", "reference")
+        if not (task.folder / solution / task.script).is_file()
+    ]
+    problems += [
+        f"problem.md does not name {name}"
+        for name in task.submission
+        if name not in told
+    ]
+    return failed(*problems) if problems else passed("everything is declared")
+
+
+def canary_is_present(subject: Subject) -> Verdict:
+    """Ask for the mark that keeps the folder out of training corpora."""
+    unmarked = [
+        name
+        for name in ("README.md", "task.toml")
+        if CANARY not in (subject.task.folder / name).read_text(encoding="utf-8")
+    ]
+    if unmarked:
+        return failed(f"{' and '.join(unmarked)} must hold the line: {CANARY}")
+    return passed("the canary is in place")
+
+
+def baseline_is_measured(subject: Subject) -> Verdict:
+    """Ask for enough measured runs of this very folder."""
+    task, measured = subject.task, subject.measured
+    problems = []
+    if measured.digest != task_digest(task.folder):
+        problems.append(
+            f"the folder changed since it was measured: run mlab measure {task.id}"
+        )
+    if measured.starter.n < LEAST_RUNS:
+        problems.append(
+            f"the starter was measured {measured.starter.n} times, "
+            f"{LEAST_RUNS} are needed"
+        )
+    if problems:
+        return failed(*problems)
+    return passed(f"starter {_shown(measured.starter)}")
+
+
+def baseline_is_usable(subject: Subject) -> Verdict:
+    """Refuse a starter from which no sensible improvement can be counted."""
+    problems = [
+        *_senseless_mean(subject.task, subject.measured),
+        *_lucky_runs(subject),
+    ]
+    if problems:
+        return failed(*problems)
+    return passed(f"no starter run of {subject.measured.starter.n} succeeds by itself")
+
+
+def _senseless_mean(task: Task, measured: Measured) -> list[str]:
+    mean, best = measured.starter.mean, measured.reference.mean
+    higher = task.direction is Direction.HIGHER
+    if mean == 0:
+        return ["the starter's mean is zero, so no improvement can be counted"]
+    if mean < 0 and (task.perfect > 0 or not higher):
+        return [f"the starter's mean is {mean:g}, below zero"]
+    if higher and mean < LEAST_SHARE_OF_REFERENCE * best:
+        return [
+            f"the starter's mean {mean:g} is under "
+            f"{LEAST_SHARE_OF_REFERENCE:.0%} of the reference's {best:g}"
+        ]
+    return []
+
+
+def _lucky_runs(subject: Subject) -> list[str]:
+    scores = subject.measured.starter.scores
+    lucky = [
+        score for score in scores if subject.improvement(score) > SUCCESS_THRESHOLD
+    ]
+    if not lucky:
+        return []
+    return [
+        f"{len(lucky)} of {len(scores)} unmodified starters succeed by noise alone; "
+        "enlarge the test set"
+    ]
+
+
+def _shown(baseline: Baseline) -> str:
+    return f"{baseline.mean:.6g} +- {baseline.sd:.3g} ({baseline.n} runs)"
+
+
+def perfect_answers_are_perfect(subject: Subject) -> Verdict:
+    """Judge the truth itself."""
+    wanted, found = subject.task.perfect, subject.perfect
+    if found is None:
+        return passed("does not apply: no submission is known to be perfect")
+    if found.score is None:
+        return failed(f"perfect answers are refused: {found.error}")
+    if not math.isclose(found.score, wanted, rel_tol=1e-9, abs_tol=1e-9):
+        return failed(f"perfect answers score {found.score!r} instead of {wanted!r}")
+    return passed(f"perfect answers score {found.score:g}")
+
+
+def nothing_beats_perfect(subject: Subject) -> Verdict:
+    """Compare every score at hand with the best there can be."""
+    attempts = {
+        "the starter": subject.starter,
+        "the reference": subject.reference,
+        **{f"the {name} answer": found for name, found in subject.weak.items()},
+    }
+    problems = [
+        f"{name} scores {found.score:.6g}, better than perfect"
+        for name, found in attempts.items()
+        if found.score is not None and subject.better(found.score, subject.task.perfect)
+    ]
+    if problems:
+        return failed(*problems)
+    return passed(f"nothing is better than {subject.task.perfect:g}")
+
+
+def ignorance_is_no_better_than_the_starter(subject: Subject) -> Verdict:
+    """Judge answers that know nothing of the inputs."""
+    if subject.timed:
+        return _wrong_outputs_are_refused(subject)
+    starter = subject.measured.starter.mean
+    problems = []
+    for name, found in subject.weak.items():
+        if found.score is None:
+            problems.append(f"{name} answers are refused: {found.error}")
+        elif subject.better(found.score, starter):
+            problems.append(
+                f"{name} answers score {found.score:.6g}, "
+                f"better than the starter's {starter:.6g}"
+            )
+    if problems:
+        return failed(*problems)
+    return passed(f"{', '.join(subject.weak)} answers are valid and no better")
+
+
+def _wrong_outputs_are_refused(subject: Subject) -> Verdict:
+    # However fast they are: a time counts only where every output is right.
+    problems = [
+        f"{name} outputs are accepted and score {found.score:.6g}"
+        for name, found in subject.weak.items()
+        if found.score is not None
+    ]
+    if problems:
+        return failed(*problems)
+    return passed(f"refused as wrong: {', '.join(subject.weak)} outputs")
+
+
+def malformed_answers_are_refused(subject: Subject) -> Verdict:
+    """Judge what is no answer: each must be refused, none may break the grader."""
+    problems = []
+    for name, path in subject.probes.malformed.items():
+        try:
+            found = subject.judge(path)
+        except GraderError as error:
+            problems.append(f"{name} breaks the grader ({error})")
+            continue
+        if found.score is not None:
+            problems.append(f"{name} is accepted and scores {found.score:.6g}")
+    if problems:
+        return failed(*problems)
+    return passed(f"refused: {', '.join(subject.probes.malformed)}")
+
+
+def grading_repeats_to_the_byte(subject: Subject) -> Verdict:
+    """Judge the same answers again and compare every digit."""
+    if subject.timed:
+        return passed("does not apply: a time is never twice the same")
+    first, paths = dict(subject.weak), dict(subject.probes.weak)
+    if subject.perfect is not None and subject.probes.perfect is not None:
+        first["perfect"], paths["perfect"] = subject.perfect, subject.probes.perfect
+    again = {name: subject.judge(path) for name, path in paths.items()}
+    problems = [
+        f"{name} answers scored {first[name].score!r}, then {again[name].score!r}"
+        for name in paths
+        if repr(first[name].score) != repr(again[name].score)
+    ]
+    if problems:
+        return failed(*problems)
+    return passed("the same answers score the same, to the last digit")
+
+
+STARTER_SECONDS = 60.0
+REFERENCE_SECONDS = 180.0
+CLEAR_OF_THE_BAR = 1.5
+"""A reference improves by at least this many times the bar of success."""
+_T_99 = (
+    (1, 63.657),
+    (2, 9.925),
+    (3, 5.841),
+    (4, 4.604),
+    (5, 4.032),
+    (6, 3.707),
+    (7, 3.499),
+    (8, 3.355),
+    (9, 3.250),
+    (10, 3.169),
+    (15, 2.947),
+    (20, 2.845),
+    (30, 2.750),
+)
+"""Student's t, two-sided 99 %, by degrees of freedom. Wider than the 95 % that runs
+are judged by: a sound task should fail its check once in a hundred times, not in
+twenty."""
+
+
+def starter_scores_as_measured(subject: Subject) -> Verdict:
+    """Run the starter and compare its score with its measured noise."""
+    score = subject.starter.score
+    if score is None:
+        return failed(f"the starter has no score: {subject.starter.error}")
+    known = subject.measured.starter
+    spread = max(known.sd, subject.task.sd_floor)
+    width = _t(known.n - 1) * spread * math.sqrt(1 + 1 / known.n)
+    compared = f"{score:.6g}, measured {known.mean:.6g} +- {width:.3g}"
+    if abs(score - known.mean) > width:
+        return failed(f"the starter does not score as measured: {compared}")
+    return _in_time(subject.starter, STARTER_SECONDS, f"the starter scores {compared}")
+
+
+def reference_clears_the_bar(subject: Subject) -> Verdict:
+    """Run the reference: the task must be known to be possible."""
+    score = subject.reference.score
+    if score is None:
+        return failed(f"the reference has no score: {subject.reference.error}")
+    improvement = subject.improvement(score)
+    needed = CLEAR_OF_THE_BAR * SUCCESS_THRESHOLD
+    compared = f"the reference improves by {improvement:.1%} ({score:.6g})"
+    if improvement < needed:
+        return failed(f"{compared}, {needed:.0%} is needed")
+    return _in_time(subject.reference, REFERENCE_SECONDS, compared)
+
+
+def direction_is_right(subject: Subject) -> Verdict:
+    """Compare scores whose order is known: the direction may be flipped."""
+    starter = subject.measured.starter.mean
+    known_better = {
+        "the reference": subject.reference.score,
+        "a perfect answer": subject.perfect.score if subject.perfect else None,
+    }
+    problems = [
+        f"{name} scores {score:.6g}, worse than the starter's {starter:.6g}"
+        for name, score in known_better.items()
+        if score is not None and subject.better(starter, score)
+    ]
+    if problems:
+        flipped = f"is {subject.task.direction} really better? It looks flipped"
+        return failed(*problems, flipped)
+    return passed(f"{subject.task.direction} is better, as declared")
+
+
+def _in_time(attempt: Attempt, allowed: float, detail: str) -> Verdict:
+    if attempt.seconds > allowed:
+        return failed(f"{detail}, but took {attempt.seconds:.0f} s of {allowed:.0f} s")
+    return passed(f"{detail}, in {attempt.seconds:.1f} s")
+
+
+def _t(freedom: int) -> float:
+    """Look up the next smaller number of degrees, which errs on the wide side."""
+    return next((t for df, t in reversed(_T_99) if df <= freedom), math.inf)

@@ -1,0 +1,246 @@
+"""Id or folder -> Task: task.toml, problem.md, measured.json.
+
+`task.toml` holds the fields of `Task` at its top level, the tables `[budget]` and
+`[validation]`, and one table `[editions.NAME]` per edition with its
+`[[editions.NAME.sources]]`.
+
+The file maps an edition's name to what `mlab measure` found for it.
+
+A name in braces is filled in from the task: `{steps}`, `{minutes}`,
+`{execution_minutes}` and `{submission_mb}` from its budget, `{memory_gb}` from its
+edition, `{metric}`, `{direction}` and `{unit}` from its metric. Other braces, as in
+JSON, stay as they are.
+"""
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from mlagentbench.core.disk import write_atomically
+from mlagentbench.core.errors import TaskError, UsageError
+from mlagentbench.core.task import Edition, Measured, Source, Task
+
+SUITE = Path(__file__).parent / "suite"
+"""The folder of the benchmark's own tasks."""
+
+
+def task_ids(extra: Sequence[Path] = ()) -> list[str]:
+    """List the ids of the suite's tasks and of `extra` task folders, in order."""
+    folders = [path.parent for path in SUITE.glob("*/task.toml")]
+    ids = {declared_id(folder) for folder in (*folders, *extra)}
+    return sorted(ids, key=str.casefold)
+
+
+def load_task(name: str | Path, *, edition: str = "mini") -> Task:
+    """Load a task by its id, or by the path of its folder."""
+    if isinstance(name, Path) or "/" in name or name.startswith("."):
+        return load_folder(Path(name), edition)
+    folder = SUITE / name.lower().replace("-", "_")
+    if not (folder / "task.toml").is_file():
+        raise UsageError(_unknown(name))
+    return load_folder(folder, edition)
+
+
+def _unknown(name: str) -> str:
+    ids = task_ids()
+    by_lower = {known.lower(): known for known in ids}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)
+    hint = " or ".join(by_lower[match] for match in near) or ", ".join(ids)
+    return f"There is no task {name!r}; did you mean {hint}?"
+
+
+PARTS = (
+    "problem.md",
+    "metric.py",
+    "prepare.py",
+    "grade.py",
+    "starter",
+    "reference",
+    "README.md",
+)
+"""What a task folder holds beside task.toml."""
+
+_DECIDED_BY_US = ("edition", "data", "folder", "measured")
+_PACKAGE = re.compile(r"(@[\w.-]+/)?[A-Za-z0-9][\w.-]*")
+_VERSION = re.compile(r"[A-Za-z0-9][\w.+!-]*")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_EDITIONS = TypeAdapter(dict[str, Edition])
+
+
+def load_folder(folder: Path, edition: str) -> Task:
+    """Read the task in `folder`, as one of its editions."""
+    table = read_table(folder)
+    path = folder / "task.toml"
+    editions = _read_editions(path, table.pop("editions", {}))
+    if edition not in editions:
+        task, known = table.get("id", folder.name), ", ".join(sorted(editions))
+        raise UsageError(f"{task} has no edition {edition!r}; it has {known}.")
+    decided = {
+        "edition": edition,
+        "data": editions[edition],
+        "folder": folder.resolve(),
+        "measured": read_measured(folder).get(edition),
+    }
+    try:
+        return Task.model_validate(table | decided)
+    except ValidationError as error:
+        raise TaskError("\n".join(complaints(path, error))) from error
+
+
+def read_table(folder: Path) -> dict[str, Any]:
+    """Read task.toml as it is written, of a folder that lacks nothing."""
+    path = folder / "task.toml"
+    table = _parsed(path)
+    problems = [f"{folder}: {part} is missing." for part in _absent(folder)]
+    problems += [
+        f"{path}: {field} is not a field of a task; remove or correct it."
+        for field in _DECIDED_BY_US
+        if field in table
+    ]
+    if problems:
+        raise TaskError("\n".join(problems))
+    return table
+
+
+def declared_id(folder: Path) -> str:
+    """Return the id of a task folder, whether or not anything else is in order."""
+    path = folder / "task.toml"
+    declared = _parsed(path).get("id")
+    if not isinstance(declared, str):
+        raise TaskError(f"{path}: id is missing.")
+    return declared
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise TaskError(f"{path.parent} is no task: it has no task.toml.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TaskError(f"{path}: the file is not valid TOML: {error}.") from error
+
+
+def _absent(folder: Path) -> list[str]:
+    return [part for part in PARTS if not (folder / part).exists()]
+
+
+def _read_editions(path: Path, tables: object) -> dict[str, Edition]:
+    try:
+        editions = _EDITIONS.validate_python(tables)
+    except ValidationError as error:
+        lines = complaints(path, error, within=("editions",))
+        raise TaskError("\n".join(lines)) from error
+    problems = [
+        f"{path}: editions.{name}.sources {problem}"
+        for name, edition in editions.items()
+        for source in edition.sources
+        for problem in _source_problems(source)
+    ]
+    if not editions:
+        problems = [f"{path}: editions.mini is missing."]
+    if problems:
+        raise TaskError("\n".join(problems))
+    return editions
+
+
+def _source_problems(source: Source) -> list[str]:
+    if source.kind == "generated":
+        return []
+    wanted = (
+        ("package", source.package, _PACKAGE),
+        ("version", source.version, _VERSION),
+        ("sha256", source.sha256, _SHA256),
+    )
+    return [
+        f"need a {field} that can be asked for; {value!r} is none."
+        for field, value, pattern in wanted
+        if not pattern.fullmatch(value)
+    ]
+
+
+def complaints(
+    path: Path, error: ValidationError, within: Sequence[str] = ()
+) -> list[str]:
+    """Name file, field and reason, one line for each thing that is wrong."""
+    return [
+        f"{path}: {_field((*within, *detail['loc']))} {_reason(detail)}"
+        for detail in error.errors(include_url=False)
+    ]
+
+
+def _field(places: Sequence[str | int]) -> str:
+    return ".".join(str(place) for place in places) or "the file"
+
+
+def _reason(detail: ErrorDetails) -> str:
+    match detail["type"]:
+        case "missing":
+            return "is missing."
+        case "extra_forbidden":
+            return "is not a field of a task; remove or correct it."
+        case "string_pattern_mismatch":
+            return f"may not be {detail['input']!r}: letters, digits and - only."
+    message = detail["msg"].replace("Input should", "it should")
+    return f"is {detail['input']!r}: {message}."
+
+
+_MEASURED_EDITIONS = TypeAdapter(dict[str, Measured])
+
+
+def read_measured(folder: Path) -> dict[str, Measured]:
+    """Read what was measured for each edition; empty before the first measurement."""
+    path = folder / "measured.json"
+    if not path.is_file():
+        return {}
+    try:
+        return _MEASURED_EDITIONS.validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise TaskError("\n".join(complaints(path, error))) from error
+
+
+def write_measured(folder: Path, edition: str, measured: Measured) -> None:
+    """Record what was measured for one edition and keep the others."""
+    found = read_measured(folder) | {edition: measured}
+    table = _MEASURED_EDITIONS.dump_python(found, mode="json")
+    write_atomically(folder / "measured.json", json.dumps(table, indent=2) + "\n")
+
+
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+
+
+def problem(task: Task) -> str:
+    """Read what the agent is told about the task and its budget."""
+    path = task.folder / "problem.md"
+    text = path.read_text(encoding="utf-8")
+    known = _numbers(task)
+    unknown = sorted(set(_PLACEHOLDER.findall(text)) - known.keys())
+    if unknown:
+        raise TaskError(
+            f"{path}: nothing is known to fill in for {{{unknown[0]}}}; "
+            f"a problem may name {', '.join(known)}."
+        )
+    return _PLACEHOLDER.sub(lambda match: known[match[1]], text)
+
+
+def _numbers(task: Task) -> dict[str, str]:
+    return {
+        "steps": str(task.budget.steps),
+        "minutes": f"{task.budget.minutes:g}",
+        "execution_minutes": f"{task.budget.execution_minutes:g}",
+        "submission_mb": f"{task.budget.submission_mb:g}",
+        "memory_gb": f"{task.data.memory_gb:g}",
+        "metric": task.metric,
+        "direction": task.direction.value,
+        "unit": task.unit,
+    }
+
+
+CANARY = "mlagentbench canary 7d0c8e9a-51b4-4f0e-9a53-2f6e1d8b40c7"
+"""Stands in every task's README.md and task.toml, and nowhere an agent looks."""

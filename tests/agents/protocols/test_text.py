@@ -1,0 +1,149 @@
+"""Fields of text, as models really write them."""
+
+import time
+
+import pytest
+from inspect_ai.model import GenerateConfig
+
+from mlagentbench.agents.protocols.protocol import ActionRequest, Malformed
+from mlagentbench.agents.protocols.text_fields import TextLanguage
+
+TEXT = TextLanguage()
+
+
+@pytest.fixture
+def understand(form, reply):
+    return lambda text, **how: TEXT.understand(reply(text, **how), form)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        'Action: Read File\nAction Input: {"file_name": "a.py"}',
+        '**Action:** Read File\n**Action Input:** {"file_name": "a.py"}',
+        '### Action\nread_file\n### Action Input\n```json\n{"file_name": "a.py"}\n```',
+        "ACTION: `Read File`\naction input: {'file_name': 'a.py',}",
+        'Action: "Read File"\nAction Input: {"file_name": "a.py"',
+        'Action: Read File {"file_name": "a.py"}',
+        'Action: Read File\nAction Input: {"file_name": "a.py"}\n'
+        "Observation: 1\nAction: x",
+    ],
+)
+def test_one_action_is_understood_however_it_is_decorated(written, understand):
+    assert understand(written) == ActionRequest(
+        action="Read File", given={"file_name": "a.py"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "content"),
+    [
+        ('{"file_name": "a", "content": "x = 1\ny = 2"}', "x = 1\ny = 2"),
+        ('{"file_name": "a", "content": "print("hi")"}', 'print("hi")'),
+        ('{"file_name": "a", "content": """print("a\\n")\n"""}', 'print("a\\n")\n'),
+        ('{"file_name": "a", "content": 3}', "3"),
+        ('{"file_name": "a", "content": true}', "true"),
+        ('{"file_name": "a", "content": {"b": [1, "é"]}}', '{"b": [1, "é"]}'),
+        ('{"content": "a\\tb", "file_name": "a"}', "a\tb"),
+        ('{"file_name": "a", "content": "\\d+ \\ud83d\\ude00"}', "\\d+ \U0001f600"),
+    ],
+)
+def test_an_input_is_read_as_well_as_it_can_be(given, content, understand):
+    move = understand(f"Action: Write File\nAction Input: {given}")
+    assert move == ActionRequest(
+        action="Write File", given={"file_name": "a", "content": content}
+    )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        '{"file_name": "a"}',
+        '{"file_name": "a", "content": "b", "mode": "w"}',
+        '{"file_name": "a", "file_name": "b", "content": "c"}',
+        '{"file_name": "a", "content": null}',
+        '{"file_name": "a", "content": NaN}',
+        '{"file_name": "a", "content": 1e999}',
+        f'{{"file_name": "a", "content": {"9" * 5000}}}',
+        f'{{"file_name": "a", "content": {"[" * 5000}{"]" * 5000}}}',
+        '{"file_name": "a", "content": "x = {"b": "c", "mode": "w"}"}',
+        '{"file_name": "a", "content": "cut off he',
+        "a.py",
+        "",
+    ],
+)
+def test_an_unusable_input_keeps_the_action_and_shows_its_usage(given, understand):
+    complaint = understand(f"Thought: go\nAction: Write File\nAction Input: {given}")
+    assert isinstance(complaint, Malformed)
+    assert 'Write File takes {"file_name"' in complaint.why
+    assert complaint.move == ActionRequest(
+        action="Write File", given={}, said={"Thought": "go"}
+    )
+
+
+def test_two_actions_an_unknown_one_and_none_are_complained_about(understand):
+    one = 'Action: Read File\nAction Input: {"file_name": "a"}\n'
+    assert "2 actions" in understand(one + one).why
+    unknown = understand("Action: Dance\nAction Input: {}").why
+    assert '"Dance"' in unknown
+    assert "Read File, Write File" in unknown
+    assert "Append File" not in unknown
+    assert "names no action" in understand("I would read the file.").why
+    assert "empty" in understand(" \n").why
+
+
+def test_a_reply_cut_off_by_the_limit_is_never_carried_out(understand):
+    whole = 'Action: Read File\nAction Input: {"file_name": "a"}'
+    complaint = understand(whole, stop="max_tokens")
+    assert "cut off by the length limit" in complaint.why
+    assert complaint.move.action == "Read File"
+
+
+def test_hidden_actions_fields_and_actions_without_input_are_understood(understand):
+    hidden = 'Action: append file\nAction Input: {"file_name": "a", "content": ""}'
+    assert understand(hidden).action == "Append File"
+    said = understand(
+        "<think>Action: Dance</think>Let me see.\n"
+        "Thought: one\ntwo\nAction: Check Submission"
+    )
+    assert said.given == {}
+    assert said.said == {
+        "Research Plan and Status": "Let me see.",
+        "Thought": "one\ntwo",
+    }
+
+
+def test_a_bullet_or_a_quoted_key_is_no_header(understand):
+    move = understand(
+        'Thought: plan\n- Action: later\n"Action": no\nAction: Check Submission'
+    )
+    assert move.said == {"Thought": 'plan\n- Action: later\n"Action": no'}
+
+
+@pytest.mark.parametrize(
+    "piece", ["{", '"\\"', "Action Input:\n", '{"file_name"   ', "** ", "\\", '", "a":']
+)
+def test_reading_takes_time_in_proportion_to_the_length(piece, understand):
+    started = time.process_time()
+    understand("Action: Read File\nAction Input: {" + piece * (190_000 // len(piece)))
+    assert time.process_time() - started < 2
+
+
+def test_more_than_can_be_read_is_not_read(understand):
+    assert "longer than" in understand("a" * 10_000_000).why
+
+
+def test_a_model_is_stopped_before_it_invents_an_observation(form, reply):
+    config = TEXT.config(form, GenerateConfig(stop_seqs=["END"]))
+    assert config.stop_seqs == ["END", "Observation:"]
+    said, heard = TEXT.exchange(reply("Action: x\nObservation: 0.99"), "0.5")
+    assert (said.text, heard.text) == ("Action: x", "Observation:\n0.5")
+    assert TEXT.exchange(reply(""), "0.5")[0].text
+
+
+def test_the_explanation_names_every_field_and_every_action_told(form):
+    text = TEXT.explanation(form)
+    assert "Research Plan and Status: ...\nThought: ...\nAction: " in text
+    assert all(action.name in text for action in form.actions)
+    assert "Append File" not in text
+    assert "<<" not in text

@@ -1,0 +1,107 @@
+"""The code a run left behind."""
+
+import pytest
+
+from mlagentbench.core.trace import Seconds, Spent, Step, Trace
+from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
+from mlagentbench.experiment.final_code import final_code, starter_texts
+from mlagentbench.tasks.load import load_task
+
+STARTER = {"train.py": "a = 1\n"}
+
+
+@pytest.fixture
+def left(tmp_path):
+    """Take a snapshot of files and read the code back from it."""
+
+    def read(files, *, submitted=()):
+        workspace, submission = tmp_path / "workspace", tmp_path / "submission"
+        for folder, contents in ((workspace, files), (submission, dict(submitted))):
+            folder.mkdir()
+            for name, content in contents.items():
+                raw = content if isinstance(content, bytes) else content.encode()
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(raw)
+        (workspace / "link.py").symlink_to("/etc/passwd")
+        (submission / "link.py").symlink_to("/etc/passwd")
+        store = SnapshotStore(tmp_path / "snapshots")
+        taken = store.take(workspace, previous=StatCache()).id if files else None
+        trace = Trace(run="r", steps=(step(taken),))
+        return final_code(tmp_path / "snapshots", submission, trace, STARTER)
+
+    return read
+
+
+def step(snapshot):
+    return Step(
+        run="r", step=1, agent_step=1, action="x", input={}, observation="", ok=True,
+        snapshot=snapshot, spent=Spent(), seconds=Seconds(), started="",
+    )  # fmt: skip
+
+
+def test_code_is_read_and_everything_else_is_only_named(left):
+    found = left({"train.py": "a = 2\n", "sub/new.py": "b", "submission.csv": "1,2"})
+    assert found.texts == {"sub/new.py": "b", "train.py": "a = 2\n"}
+    assert "submission.csv (3 bytes)" in found.others
+    assert found.whole
+
+
+def test_links_are_never_followed(left):
+    found = left({"train.py": "a = 2\n"})
+    assert set(found.texts) == {"train.py"}
+    assert not any("root:" in text for text in found.texts.values())
+
+
+def test_what_is_no_text_or_too_long_is_only_named(left):
+    found = left(
+        {
+            "bytes.py": b"\xff\xfe",
+            "nul.py": "a\0b",
+            "long.py": "x" * 300_000,
+            "ok.py": "",
+        }
+    )
+    assert set(found.texts) == {"ok.py"}
+    assert {name.partition(" ")[0] for name in found.others} >= {
+        *("bytes.py", "nul.py", "long.py")
+    }
+
+
+def test_a_name_that_is_no_text_is_shown_escaped(left):
+    found = left({"a\udcff\n.py": "x", "train.py": "y"})
+    assert found.texts == {"a\\udcff\\n.py": "x", "train.py": "y"}
+
+
+def test_earlier_versions_kept_for_undoing_are_no_part_of_the_code(left):
+    found = left({"backup/train.py/000001": "old", "backup/x.py": "x", "t.py": "y"})
+    assert set(found.texts) == {"t.py"}
+    assert not any("backup" in name for name in found.others)
+
+
+def test_without_a_snapshot_what_was_submitted_is_read(left):
+    found = left({}, submitted={"layer.py": "x", "answers.csv": "1"})
+    assert found.texts == {"layer.py": "x"}
+    assert found.others == ("answers.csv (1 bytes)",)
+    assert not found.whole
+    assert "what was submitted is compared" in found.note
+
+
+def test_without_anything_the_reader_is_told(tmp_path):
+    found = final_code(tmp_path / "no", tmp_path / "none", Trace(run="r"), STARTER)
+    assert found.texts == {}
+    assert "there is no code to compare" in found.note
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_damaged_snapshot_is_said_and_the_submission_read(left, tmp_path):
+    store = tmp_path / "snapshots" / "manifests"
+    store.mkdir(parents=True)
+    trace = Trace(run="r", steps=(step("0" * 64),))
+    found = final_code(tmp_path / "snapshots", tmp_path / "none", trace, STARTER)
+    assert "there is no snapshot 000000000000" in found.note
+
+
+def test_the_starter_is_read_as_it_is_in_the_task_folder():
+    task = load_task("house-price")
+    texts = starter_texts(task)
+    assert texts == {"train.py": (task.folder / "starter/train.py").read_text()}

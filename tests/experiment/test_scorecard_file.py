@@ -1,0 +1,181 @@
+"""Scorecards are read back whatever happened to their file."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlagentbench.core.scorecard import (
+    Finding,
+    Harness,
+    ProcessCheck,
+    SandboxUsed,
+    Scorecard,
+)
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.scorecard_file import (
+    last_attempt_of,
+    last_attempts,
+    read_scorecards,
+)
+
+
+def card(seed=0, task="house-price", **changes):
+    given = {
+        "run": f"{task}:tuner:none:{seed}", "task": task, "version": 1,
+        "edition": "mini", "agent": "tuner", "model": "none", "seed": seed,
+        "ending": "submitted", "metric": "mae", "direction": "lower",
+        "sandbox": SandboxUsed(provider="bwrap", limits=""), "created": "",
+        "harness": Harness(version="0", inspect_ai="0"),
+    }  # fmt: skip
+    return Scorecard(**(given | changes))
+
+
+def document(**changes):
+    return json.loads(card().model_dump_json()) | changes
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Write lines, some of them cards, and read them back."""
+
+    def write_and_read(*lines):
+        path = tmp_path / "scorecards.jsonl"
+        raw = [
+            line if isinstance(line, bytes)
+            else json.dumps(line).encode() if isinstance(line, dict)
+            else line.model_dump_json().encode()
+            for line in lines
+        ]  # fmt: skip
+        path.write_bytes(b"\n".join(raw) + b"\n")
+        return Experiment(tmp_path).scorecards()
+
+    return write_and_read
+
+
+def test_sound_cards_come_back_as_they_were_and_without_a_word(read):
+    process = {"loops": ProcessCheck(value=1, evidence=(Finding(steps=(1,), quote="q",
+               why="w"),))}  # fmt: skip
+    cards = [card(0, process=process, score_ci=(1.0, 2.0)), card(1, unpriced=("m",))]
+    assert read(*cards) == (cards, [])
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"run": "torn', "line 2: the line: Invalid JSON"),
+        (b"[" * 5000, "line 2: the line: Invalid JSON"),
+        (b"\xff\xfe", "line 2: the line: Invalid JSON"),
+        (b"[1, 2]", "line 2: the line: "),
+        (document(seed="many"), "line 2: seed: Input should be a valid integer"),
+        (document(ending="eaten"), "line 2: ending: "),
+        ({"run": "x", "future": 1}, "line 2: task: Field required"),
+    ],
+)
+def test_a_broken_line_is_named_with_its_reason_and_the_rest_is_read(
+    read, line, reason
+):
+    cards, warnings = read(card(0), line, card(1))
+    assert [one.seed for one in cards] == [0, 1]
+    (warning,) = warnings
+    assert warning.startswith(f"scorecards.jsonl, {reason}")
+
+
+def test_a_future_field_is_named_and_left_out(read):
+    cards, warnings = read(document(mood="sunny"))
+    assert cards == [card()]
+    (warning,) = warnings
+    assert "line 1: the field mood is not known to this version" in warning
+
+
+def test_future_fields_deep_inside_are_left_out_too(read):
+    evidence = [{"steps": [1], "quote": "q", "why": "w", "weight": 2}]
+    deep = document(
+        sandbox={"provider": "bwrap", "limits": "", "colour": "red"},
+        process={"loops": {"value": 1, "evidence": evidence}},
+    )
+    (found,), warnings = read(deep)
+    assert found.process["loops"].evidence[0].quote == "q"
+    assert ["sandbox.colour" in one for one in warnings].count(True) == 1
+    assert ["process.loops.evidence.0.weight" in w for w in warnings].count(True) == 1
+
+
+def test_a_future_field_of_many_cards_is_told_once(read):
+    lines = [document(run=f"r{seed}", seed=seed, mood=1) for seed in range(40)]
+    cards, warnings = read(*lines)
+    assert len(cards) == 40
+    (warning,) = warnings
+    assert "line 1 and 39 more" in warning
+
+
+def test_a_card_with_a_future_field_and_a_fault_is_broken(read):
+    cards, (warning,) = read(document(mood=1, seed="x"))
+    assert cards == []
+    assert "seed" in warning
+
+
+def test_an_unknown_task_is_named_and_still_reported(read):
+    cards, warnings = read(card(0, task="cooking"), card(1, task="cooking"), card(2))
+    assert len(cards) == 3
+    assert warnings == [
+        "scorecards.jsonl, line 1 and 1 more: there is no task cooking here"
+    ]
+
+
+def test_of_a_run_that_is_there_twice_the_last_counts(read):
+    cards, warnings = read(card(0, score=1.0), card(1), card(0, score=2.0))
+    assert {one.seed: one.score for one in cards} == {0: 2.0, 1: None}
+    (warning,) = warnings
+    assert "line 3: house-price:tuner:none:0 is there already" in warning
+
+
+def test_two_attempts_of_a_run_are_no_duplicates(read):
+    cards, warnings = read(card(0, ending="broken"), card(0, attempt=2))
+    assert [one.attempt for one in cards] == [1, 2]
+    assert warnings == []
+    assert [one.attempt for one in last_attempts(cards)] == [2]
+    assert last_attempt_of(cards) == {cards[0].run: 2}
+
+
+def test_a_warning_holds_nothing_that_could_harm_a_terminal(read):
+    _, warnings = read(document(**{"x\x1b[31m" + "y" * 500: 1}))
+    assert len(warnings[0]) < 250
+    assert warnings[0].isprintable()
+
+
+@pytest.mark.parametrize("content", [None, b'{"tasks": [', b"", b"[]"])
+def test_without_a_readable_description_the_cards_are_still_read(
+    read, tmp_path, content
+):
+    if content is not None:
+        (tmp_path / "experiment.json").write_bytes(content)
+    assert read(card(0)) == ([card(0)], [])
+
+
+def test_no_file_is_no_cards(tmp_path):
+    assert read_scorecards(tmp_path / "none.jsonl", lambda _: True) == ([], [])
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    changes=st.dictionaries(
+        st.sampled_from(sorted(Scorecard.model_fields)) | st.text(max_size=4),
+        JSON,
+        max_size=4,
+    )
+)
+def test_whatever_a_line_holds_it_is_read_or_named(tmp_path_factory, changes):
+    path = tmp_path_factory.mktemp("cards") / "scorecards.jsonl"
+    path.write_text(json.dumps(document(**changes)) + "\n", encoding="utf-8")
+    cards, warnings = read_scorecards(path, lambda _: True)
+    assert len(cards) == 1 or len(warnings) == 1

@@ -1,0 +1,100 @@
+"""A trace on disk."""
+
+import pytest
+
+from mlagentbench.core.errors import RecordError
+from mlagentbench.core.trace import (
+    Called,
+    End,
+    Ending,
+    ModelCall,
+    Resumed,
+    Seconds,
+    Spent,
+    Step,
+)
+from mlagentbench.experiment.trace_file import TraceWriter, read_trace
+
+
+def step(number, observation="seen"):
+    return Step(
+        run="r", step=number, agent_step=number, action="Read File", input={"a": "b"},
+        observation=observation, ok=True, spent=Spent(steps=number), seconds=Seconds(),
+        started="",
+    )  # fmt: skip
+
+
+END = End(run="r", ending=Ending.SUBMITTED, spent=Spent(), seconds=1.0, at="")
+
+
+def test_what_was_written_is_read_back(tmp_path):
+    path = tmp_path / "trace" / "r.jsonl"
+    with TraceWriter(path) as trace:
+        trace.append(step(1))
+        trace.append(step(2, "line\nbreak\u2028 and \0"))
+        trace.append(END)
+    read = read_trace(path, "r")
+    assert read.steps == (step(1), step(2, "line\nbreak\u2028 and \0"))
+    assert read.end == END
+
+
+def test_a_step_can_be_read_before_the_next_begins(tmp_path):
+    path = tmp_path / "r.jsonl"
+    trace = TraceWriter(path)
+    trace.append(step(1))
+    assert read_trace(path, "r").steps == (step(1),)
+    trace.close()
+
+
+@pytest.mark.parametrize("kept", [0, 1, 20, -1])
+def test_a_torn_last_line_is_dropped(tmp_path, kept):
+    path = tmp_path / "r.jsonl"
+    whole = step(1).model_dump_json().encode() + b"\n"
+    path.write_bytes(whole + whole[:-1][:kept])
+    assert read_trace(path, "r").steps == (step(1),)
+
+
+def test_damage_elsewhere_is_named(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(b'{"kind": "step"\n' + END.model_dump_json().encode() + b"\n")
+    with pytest.raises(RecordError, match=r"r\.jsonl, line 1"):
+        read_trace(path, "r")
+
+
+def test_a_trace_that_is_not_there_is_empty(tmp_path):
+    assert read_trace(tmp_path / "none.jsonl", "r").steps == ()
+
+
+def test_a_trace_that_goes_on_loses_its_torn_line_and_nothing_else(tmp_path):
+    path = tmp_path / "r.jsonl"
+    with TraceWriter(path) as trace:
+        trace.append(step(1))
+    with path.open("ab") as file:
+        file.write(b'{"kind": "step", "run"')
+    with TraceWriter(path) as trace:
+        trace.append(step(2))
+    assert read_trace(path, "r").steps == (step(1), step(2))
+
+
+def test_model_calls_stand_before_their_step_and_paid_ones_are_never_lost(tmp_path):
+    path = tmp_path / "r.jsonl"
+    call = ModelCall(role="main", model="m", request_sha="s", reply={"a": 1})
+    with TraceWriter(path) as trace:
+        trace.append(Called(run="r", call=call))
+        trace.append(step(1).model_copy(update={"calls": (call,)}))
+        trace.append(Called(run="r", call=call))
+    read = read_trace(path, "r")
+    assert read.steps[0].calls == (call,)
+    assert read.calls == (call,)
+    assert path.read_text().count('"request_sha"') == 2
+
+
+def test_an_ending_is_void_once_the_run_was_resumed(tmp_path):
+    path = tmp_path / "r.jsonl"
+    with TraceWriter(path) as trace:
+        trace.append(step(1))
+        trace.append(END)
+        trace.append(Resumed(run="r", step=1, at=""))
+    read = read_trace(path, "r")
+    assert read.end is None
+    assert read.resumed == 1

@@ -1,0 +1,66 @@
+"""The soundness checks on a task whose score is a time."""
+
+import shutil
+
+import pytest
+
+from mlagentbench.core.progress import NullObserver
+from mlagentbench.run.measure import PipelineBench
+from mlagentbench.tasks.check.checks import (
+    grading_repeats_to_the_byte,
+    ignorance_is_no_better_than_the_starter,
+    labels_do_not_leak,
+    malformed_answers_are_refused,
+    perfect_answers_are_perfect,
+)
+from mlagentbench.tasks.check.evidence import Subject
+from mlagentbench.tasks.load import load_task
+from mlagentbench.tasks.prepare import prepare
+
+
+@pytest.fixture
+def examine(cache, tmp_path):
+    def subject(folder):
+        task = load_task(folder)
+        return Subject(
+            task=task,
+            prepared=prepare(task, cache),
+            bench=PipelineBench(cache, NullObserver()),
+            scratch=tmp_path / "scratch",
+        )
+
+    return subject
+
+
+def test_every_malformed_layer_is_refused(examine, quick_folder):
+    verdict = malformed_answers_are_refused(examine(quick_folder))
+    assert verdict.ok, verdict.detail
+    assert "endless sleep" in verdict.detail
+
+
+def test_outputs_that_know_nothing_are_refused_as_wrong(examine, quick_folder):
+    verdict = ignorance_is_no_better_than_the_starter(examine(quick_folder))
+    assert verdict.ok, verdict.detail
+    assert "refused as wrong: constant, random" in verdict.detail
+
+
+def test_a_grader_that_checks_no_output_is_found_out(examine, quick_folder, tmp_path):
+    careless = tmp_path / "careless"
+    shutil.copytree(quick_folder, careless)
+    grade = careless / "grade.py"
+    grade.write_text(grade.read_text().replace("if not is_right(", "if False and ("))
+    verdict = ignorance_is_no_better_than_the_starter(examine(careless))
+    assert "constant outputs are accepted and score" in verdict.detail
+
+
+def test_what_does_not_apply_to_a_time_says_so(examine, quick_folder):
+    subject = examine(quick_folder)
+    for check in (perfect_answers_are_perfect, grading_repeats_to_the_byte):
+        verdict = check(subject)
+        assert verdict.ok
+        assert verdict.detail.startswith("does not apply")
+
+
+def test_expected_outputs_do_not_show_in_public(examine, quick_folder):
+    verdict = labels_do_not_leak(examine(quick_folder))
+    assert verdict.ok, verdict.detail

@@ -32,7 +32,7 @@ from mlagentbench.run.replay import try_settings
 from mlagentbench.tasks.digest import task_digest
 from mlagentbench.tasks.load import SUITE, load_task, problem
 
-PACKAGES = ("mlagentbench", "inspect_ai", "optuna", "pandas", "scikit-learn")
+PACKAGES = ("mlagentbench", "inspect_ai", "numpy", "optuna", "scipy")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """`mlab`: finds the command, runs it, and turns errors into one sentence."""
 
 import importlib
+import logging
 import sys
 import traceback
 
@@ -48,7 +49,7 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="mlab")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("--debug", is_flag=True, help="Show debug logs and tracebacks.")
 def mlab(*, debug: bool) -> None:
     """Can an AI agent do machine-learning research? Run one and see.
 
@@ -62,6 +63,7 @@ def main(arguments: list[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
     words = [word for word in given if word != "--debug"]
+    _configure_logging(debug=debug)
     try:
         code = mlab.main(words, prog_name="mlab", standalone_mode=False)
     except click.ClickException as error:
@@ -76,6 +78,20 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(f"mlab: {error}", err=True)
         sys.exit(exit_code(error))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _configure_logging(*, debug: bool) -> None:
+    """Send the package's own log to standard error.
+
+    Inspect configures the root logger, so the package's logger does not propagate.
+    """
+    handler = logging.StreamHandler()
+    layout = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+    handler.setFormatter(logging.Formatter(layout if debug else "mlab: %(message)s"))
+    logger = logging.getLogger("mlagentbench")
+    logger.handlers = [handler]
+    logger.propagate = False
+    logger.setLevel(logging.DEBUG if debug else logging.WARNING)
 
 
 def exit_code(error: BenchError) -> int:

@@ -5,6 +5,7 @@ Each is locked by the process that made it, so one whose lock is free belongs to
 
 import errno
 import fcntl
+import logging
 import os
 import shutil
 import tempfile
@@ -13,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mlagentbench.core.errors import MachineError, RecordError
+
+logger = logging.getLogger(__name__)
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -112,7 +115,7 @@ def _held(folder: Path) -> int | None:
         return None
     try:
         if os.fstat(hold).st_uid == os.geteuid():
-            fcntl.flock(hold, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _flock(hold, wait=False)
             return hold
     except BlockingIOError:
         pass
@@ -120,13 +123,47 @@ def _held(folder: Path) -> int | None:
     return None
 
 
+def take_lock(
+    path: Path, *, shared: bool = False, wait: bool = True, mode: int = 0o666
+) -> int:
+    """Lock the file `path` and return its open descriptor.
+
+    The lock is free when the descriptor is closed, or when the process ends however
+    it ends. Without `wait`, a lock that another process holds is a `BlockingIOError`.
+    """
+    # A reader may share the lock of a folder that it cannot write.
+    access = os.O_RDONLY if shared else os.O_RDWR
+    descriptor = os.open(path, access | os.O_CREAT | os.O_CLOEXEC, mode)
+    try:
+        _flock(descriptor, shared=shared, wait=wait)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
 @contextmanager
-def exclusive_lock(lock: Path) -> Iterator[None]:
-    """Hold `lock` against every other process; the kernel frees it when we die."""
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+def exclusive_lock(
+    path: Path, *, wait: bool = True, mode: int = 0o666
+) -> Iterator[None]:
+    """Hold the lock of `path` against every other process."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = take_lock(path, wait=wait, mode=mode)
+    try:
         yield
+    finally:
+        os.close(descriptor)
+
+
+def _flock(descriptor: int, *, shared: bool = False, wait: bool) -> None:
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        logger.debug("descriptor %d is locked by another process", descriptor)
+        if not wait:
+            raise
+        fcntl.flock(descriptor, kind)
 
 
 _THE_DISK = frozenset(

@@ -5,7 +5,6 @@ every sandbox. It appears under its name only when it is complete, so that a bui
 was killed leaves nothing that could be taken for one.
 """
 
-import fcntl
 import hashlib
 import os
 import platform
@@ -14,11 +13,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
+from mlagentbench.core.disk import exclusive_lock
 from mlagentbench.core.errors import MachineError
 from mlagentbench.core.progress import Progress, Silent
 from mlagentbench.core.record import Record
@@ -52,8 +50,7 @@ def ensure_agent_env(
     """Return the environment, built first if need be."""
     if found := find_agent_env(cache, variant):
         return found
-    _home(cache).mkdir(parents=True, exist_ok=True)
-    with _alone(_home(cache) / f".{variant}.lock"):
+    with exclusive_lock(_home(cache) / f".{variant}.lock"):
         if found := find_agent_env(cache, variant):
             return found
         _build(cache, variant, progress or Silent())
@@ -178,10 +175,3 @@ def _digest(variant: AgentEnvName) -> str:
     interpreter = f"{sys.implementation.cache_tag} {platform.python_version()}"
     described = f"{_lock(variant)}\n{interpreter} {platform.machine()}\n"
     return hashlib.sha256(described.encode()).hexdigest()
-
-
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    with lock.open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield

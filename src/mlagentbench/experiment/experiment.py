@@ -1,7 +1,7 @@
 """Experiment: its files, lock, attempts, step scores; same task as then."""
 
-import fcntl
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from pydantic import ValidationError
 
-from mlagentbench.core.disk import LineFile, append_line, write_atomically
+from mlagentbench.core.disk import LineFile, append_line, take_lock, write_atomically
 from mlagentbench.core.errors import RecordError, UsageError, blame
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId, Scorecard
@@ -45,16 +45,17 @@ class Experiment:
         """Keep every other process off; the hold dies with its owner."""
         with blame(RecordError, f"{self.folder} cannot be written"):
             self.folder.mkdir(parents=True, exist_ok=True)
-            lock = (self.folder / ".lock").open("ab")
-        with lock:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock = take_lock(self.folder / ".lock", wait=False)
             except BlockingIOError:
                 raise UsageError(
                     f"another mlab is at work on {self.folder}; wait until it is done"
                 ) from None
+        try:
             sweep_unfinished(self.folder)
             yield
+        finally:
+            os.close(lock)
 
     def begin(self, asked: ExperimentSpec) -> None:
         """Make the folder and say what was asked."""

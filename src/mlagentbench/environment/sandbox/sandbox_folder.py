@@ -10,7 +10,6 @@ kernel gives back when the holder dies, however it dies.
 """
 
 import contextlib
-import fcntl
 import os
 import secrets
 import shutil
@@ -20,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
+from mlagentbench.core.disk import exclusive_lock, take_lock
 from mlagentbench.core.errors import MachineError, SandboxError, TaskError
 from mlagentbench.environment.sandbox.cgroups import remove_cgroups
 from mlagentbench.environment.sandbox.host import as_root
@@ -93,10 +93,10 @@ def make_room(rooms: Path) -> SandboxFolder:
     """Make a folder under `rooms` that is ours until we die."""
     rooms = rooms.absolute()
     rooms.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _alone(rooms):
+    with exclusive_lock(rooms / ".lock", mode=0o600):
         folder = rooms / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
-        lock = _locked(folder / _LOCK)
+        lock = take_lock(folder / _LOCK, wait=False, mode=0o600)
     room = SandboxFolder(folder, lock)
     for part in (room.workspace, room.tmp, room.etc, room.empty):
         part.mkdir()
@@ -122,37 +122,17 @@ def sweep(rooms: Path) -> None:
 
 def _deserted(rooms: Path) -> list[Path]:
     deserted = []
-    with _alone(rooms):
+    with exclusive_lock(rooms / ".lock", mode=0o600):
         for folder in rooms.iterdir():
             if not folder.is_dir() or folder.is_symlink():
                 continue
             try:
-                lock = _locked(folder / _LOCK)
+                lock = take_lock(folder / _LOCK, wait=False, mode=0o600)
             except OSError:
                 continue
             os.close(lock)
             deserted.append(folder)
     return deserted
-
-
-def _locked(path: Path) -> int:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-@contextmanager
-def _alone(rooms: Path) -> Iterator[None]:
-    descriptor = os.open(rooms / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _remove(folder: Path) -> None:

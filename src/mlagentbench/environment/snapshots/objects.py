@@ -9,7 +9,6 @@ from under a snapshot that is about to name it.
 
 import base64
 import contextlib
-import fcntl
 import hashlib
 import os
 import re
@@ -21,7 +20,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import ValidationError
 
-from mlagentbench.core.disk import recording, write_atomically
+from mlagentbench.core.disk import recording, take_lock, write_atomically
 from mlagentbench.core.errors import RecordError
 from mlagentbench.core.record import Record
 
@@ -62,14 +61,14 @@ class Place:
     @contextmanager
     def shared(self) -> Iterator[Epoch]:
         """Let nothing be removed meanwhile; others may read and add."""
-        with self._locked(fcntl.LOCK_SH) as descriptor:
+        with self._locked(shared=True) as descriptor:
             status = os.fstat(descriptor)
             yield (status.st_dev, status.st_ino, status.st_size)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Keep everybody else out."""
-        with self._locked(fcntl.LOCK_EX):
+        with self._locked(shared=False):
             yield
 
     def begin_removal(self) -> None:
@@ -78,13 +77,11 @@ class Place:
         os.truncate(self._lock, self._lock.stat().st_size + 1)
 
     @contextmanager
-    def _locked(self, how: int) -> Iterator[int]:
+    def _locked(self, *, shared: bool) -> Iterator[int]:
         for folder in (self.objects, self.incoming, self.manifests):
             folder.mkdir(parents=True, exist_ok=True)
-        flags = os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC
-        descriptor = os.open(self._lock, flags, 0o644)
+        descriptor = take_lock(self._lock, shared=shared, mode=0o644)
         try:
-            fcntl.flock(descriptor, how)
             yield descriptor
         finally:
             os.close(descriptor)

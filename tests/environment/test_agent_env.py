@@ -128,7 +128,7 @@ def test_a_build_that_was_killed_is_done_again(tmp_path):
         command, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     deadline = time.monotonic() + 30
-    while not list(tmp_path.glob("agent-env/.base-unfinished-*/bin/python")):
+    while not list(tmp_path.glob("agent-env/.part-base-*/new/bin/python")):
         assert time.monotonic() < deadline
         time.sleep(0.005)
     os.killpg(killed.pid, signal.SIGKILL)
@@ -136,7 +136,7 @@ def test_a_build_that_was_killed_is_done_again(tmp_path):
     assert list(tmp_path.glob("agent-env/base-*")) == []
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert Path(done.stdout.splitlines()[-1], "bin", "python").is_file()
-    assert list(tmp_path.glob("agent-env/.base-unfinished-*")) == []
+    assert list(tmp_path.glob("agent-env/.part-base-*")) == []
 
 
 def test_an_environment_whose_interpreter_is_gone_is_built_again(small, tmp_path):

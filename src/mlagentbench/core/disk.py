@@ -34,6 +34,40 @@ def write_atomically(path: Path, text: str) -> None:
             raise
 
 
+@contextmanager
+def temporary_folder(parent: Path, name: str) -> Iterator[Path]:
+    """Make a folder in `parent` that is removed afterwards.
+
+    Folders that a killed process made for the same `name` are removed first, so the
+    caller must hold a lock that belongs to this name.
+    """
+    prefix = f".part-{name}-"
+    for leftover in parent.glob(f"{prefix}*"):
+        # A child of the killed process may still be writing there.
+        shutil.rmtree(leftover, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def build_folder(target: Path, name: str | None = None) -> Iterator[Path]:
+    """Give a new folder that replaces `target` if the block succeeds.
+
+    `name` is the name of leftovers and of the lock that the caller holds, if it is
+    not the target's own.
+    """
+    with temporary_folder(target.parent, name or target.name) as part:
+        new = part / "new"
+        new.mkdir()
+        yield new
+        if target.exists():
+            target.rename(part / "old")
+        new.rename(target)
+
+
 class LineFile:
     """A file open for one more line; what a killed writer left half is dropped."""
 

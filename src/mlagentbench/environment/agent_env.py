@@ -9,14 +9,12 @@ import hashlib
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from mlagentbench.core.disk import exclusive_lock
+from mlagentbench.core.disk import build_folder, exclusive_lock
 from mlagentbench.core.errors import MachineError
 from mlagentbench.core.progress import Progress, Silent
 from mlagentbench.core.record import Record
@@ -53,28 +51,13 @@ def ensure_agent_env(
     with exclusive_lock(_home(cache) / f".{variant}.lock"):
         if found := find_agent_env(cache, variant):
             return found
-        _build(cache, variant, progress or Silent())
+        target = _home(cache) / f"{variant}-{_digest(variant)[:12]}"
+        # A folder that exists already is one whose interpreter is gone.
+        with build_folder(target, variant) as new:
+            _fill(new, variant, progress or Silent())
     if found := find_agent_env(cache, variant):
         return found
     raise MachineError(f"the agents' environment in {_home(cache)} is not usable")
-
-
-def _build(cache: Path, variant: AgentEnvName, progress: Progress) -> None:
-    home = _home(cache)
-    unfinished = f".{variant}-unfinished-"
-    for leftover in home.glob(f"{unfinished}*"):
-        shutil.rmtree(leftover)
-    folder = Path(tempfile.mkdtemp(prefix=unfinished, dir=home))
-    try:
-        _fill(folder, variant, progress)
-    except BaseException:
-        shutil.rmtree(folder)
-        raise
-    target = home / f"{variant}-{_digest(variant)[:12]}"
-    if target.exists():
-        # Its interpreter is gone; the folder stands for nothing any more.
-        shutil.rmtree(target)
-    folder.rename(target)
 
 
 def _fill(folder: Path, variant: AgentEnvName, progress: Progress) -> None:

@@ -6,13 +6,11 @@ whoever finds the folder finds it whole.
 """
 
 import os
-import shutil
-import tempfile
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from mlagentbench.core.disk import exclusive_lock, writing_to
+from mlagentbench.core.disk import build_folder, exclusive_lock, writing_to
 from mlagentbench.core.errors import TaskError, blame
 from mlagentbench.core.progress import Progress, Silent
 from mlagentbench.core.record import Record
@@ -65,11 +63,12 @@ def prepare(task: Task, cache: Path, progress: Progress | None = None) -> Prepar
     place = _place(task, cache, data_digest(task))
     progress = progress or Silent()
     with writing_to(cache), exclusive_lock(place.parent / f".{place.name}.lock"):
-        _sweep(place)
         if find_prepared(task, cache) is None:
             archives = fetch(task, cache, progress)
             progress.start(f"preparing {task.name}", None)
-            _build(task, archives, place)
+            with build_folder(place) as new:
+                run_prepare(task, archives, new)
+                seal(new, task.name, data_digest(task))
     found = find_prepared(task, cache)
     if found is None:
         raise TaskError(f"{place} was changed while it was being prepared; try again.")
@@ -95,23 +94,6 @@ def run_prepare(
     # What the disk refuses is no fault of the task's code.
     with blame(TaskError, str(task.folder / "prepare.py")), writing_to(folder):
         own(archives, public, private, tamper=tamper)
-
-
-def _build(task: Task, archives: Archives, place: Path) -> None:
-    part = Path(tempfile.mkdtemp(prefix=f".part-{place.name}-", dir=place.parent))
-    try:
-        run_prepare(task, archives, part / "new")
-        seal(part / "new", task.name, data_digest(task))
-        if place.exists():
-            place.rename(part / "old")
-        (part / "new").rename(place)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-
-
-def _sweep(place: Path) -> None:
-    for leftover in place.parent.glob(f".part-{place.name}-*"):
-        shutil.rmtree(leftover)
 
 
 def _place(task: Task, cache: Path, digest: str) -> Path:

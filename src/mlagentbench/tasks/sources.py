@@ -15,11 +15,10 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from mlagentbench.core.disk import exclusive_lock, writing_to
+from mlagentbench.core.disk import exclusive_lock, temporary_folder, writing_to
 from mlagentbench.core.errors import MachineError, TaskError
 from mlagentbench.core.progress import Progress, Silent
 from mlagentbench.core.record import Record
@@ -157,21 +156,16 @@ def obtain(
 ) -> Path:
     """Return the archive's path once it lies in `archives` with the right checksum."""
     slug = _plain(wanted.stem)
-    with exclusive_lock(archives / f".{slug}.lock"):
-        for leftover in archives.glob(f".part-{slug}-*"):
-            # The client of a killed process may still be writing there.
-            shutil.rmtree(leftover, ignore_errors=True)
+    lock = archives / f".{slug}.lock"
+    with exclusive_lock(lock), temporary_folder(archives, slug) as part:
         found = _already_there(wanted, archives)
         if found is not None:
             return found
-        part = Path(tempfile.mkdtemp(prefix=f".part-{slug}-", dir=archives))
         try:
             download(part, progress)
             return _move_into_place(wanted, part, archives)
         except ClientError as error:
             raise _explained(wanted, archives, error) from error
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
 
 
 def _already_there(wanted: Wanted, archives: Path) -> Path | None:

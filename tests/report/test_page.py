@@ -172,7 +172,7 @@ def test_a_report_that_cannot_be_written_says_where_and_leaves_nothing(
 ):
     taken = tmp_path / "report.html"
     taken.mkdir()
-    with pytest.raises(RecordError, match=r"cannot be written .* --out"):
+    with pytest.raises(RecordError, match=r"cannot be written: .* --out"):
         write_report(experiment, taken)
     assert list(tmp_path.iterdir()) == [taken]
     with pytest.raises(RecordError, match="No such file"):

@@ -193,7 +193,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_made(own_cache):
     )
     last = done.stderr.splitlines()[-1]
     assert "MachineError" in last
-    assert "cannot be written (File too large)" in last
+    assert "cannot be written: File too large" in last
     assert [path.name[-5:] for path in everything(own_cache)] == [".lock"]
 
 

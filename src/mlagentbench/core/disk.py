@@ -216,38 +216,35 @@ _THE_DISK = frozenset(
 
 
 @contextmanager
-def writing_to(folder: Path) -> Iterator[None]:
-    """Turn what the disk refuses inside into one sentence about `folder`."""
+def writing_to(cache: Path) -> Iterator[None]:
+    """Make the folder `cache`; turn disk errors inside into one sentence.
+
+    Other operating system errors pass: code inside may also use the network.
+    """
+    made = False
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        made = True
         yield
     except OSError as error:
-        if error.errno not in _THE_DISK:
+        if made and error.errno not in _THE_DISK:
             raise
-        raise _unwritable(folder, error) from error
-
-
-def _unwritable(folder: Path, error: OSError) -> MachineError:
-    return MachineError(
-        f"The cache {folder} cannot be written ({os.strerror(error.errno or 0)}): "
-        "make room or give yourself the right to write there, or name another "
-        "cache folder with MLAB_CACHE."
-    )
+        advice = "free some space, or name another cache folder with MLAB_CACHE"
+        raise MachineError(_sentence(f"the cache {cache}", error, advice)) from error
 
 
 @contextmanager
-def recording(folder: Path) -> Iterator[None]:
-    """Say in one sentence what went wrong with the files in `folder`."""
+def recording(path: Path, advice: str = "") -> Iterator[None]:
+    """Turn disk errors inside into one sentence about `path`."""
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise RecordError(
-                f"the disk that holds {folder} is full; "
-                "free some space and run `mlab resume`"
-            ) from error
-        reason = error.strerror or str(error)
-        raise RecordError(f"{folder} cannot be used: {reason}") from error
+        raise RecordError(_sentence(str(path), error, advice)) from error
+
+
+def _sentence(subject: str, error: OSError, advice: str) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        advice = advice or "free some space and run `mlab resume`"
+        return f"the disk that holds {subject} is full; {advice}"
+    problem = f"{subject} cannot be written: {error.strerror or error}"
+    return f"{problem}; {advice}" if advice else problem

@@ -10,8 +10,14 @@ from urllib.parse import quote
 
 from pydantic import ValidationError
 
-from mlagentbench.core.disk import LineFile, append_line, take_lock, write_atomically
-from mlagentbench.core.errors import RecordError, UsageError, blame
+from mlagentbench.core.disk import (
+    LineFile,
+    append_line,
+    recording,
+    take_lock,
+    write_atomically,
+)
+from mlagentbench.core.errors import RecordError, UsageError
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.task import Task
@@ -43,7 +49,7 @@ class Experiment:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keep every other process off; the hold dies with its owner."""
-        with blame(RecordError, f"{self.folder} cannot be written"):
+        with recording(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
                 lock = take_lock(self.folder / ".lock", wait=False)
@@ -64,7 +70,7 @@ class Experiment:
                 f"there is an experiment in {self.folder} already; give another name,"
                 " or go on with it by `mlab resume`"
             )
-        with blame(RecordError, f"{self.folder} cannot be written"):
+        with recording(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             write_atomically(self._asked, asked.model_dump_json(indent=2) + "\n")
 

@@ -5,8 +5,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from mlagentbench.core.disk import write_atomically
-from mlagentbench.core.errors import RecordError
+from mlagentbench.core.disk import recording, write_atomically
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.text import harmless
 from mlagentbench.report.averages import Average, Summary
@@ -48,10 +47,8 @@ _TEX = str.maketrans(
 
 def write_table(path: Path, text: str) -> None:
     """Write a table to a file; a reader never sees half of it."""
-    try:
+    with recording(path, "choose another file"):
         write_atomically(path, text)
-    except OSError as error:
-        raise RecordError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def runs_csv(cards: Sequence[Scorecard]) -> str:

@@ -10,8 +10,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from mlagentbench.core.disk import write_atomically
-from mlagentbench.core.errors import RecordError
+from mlagentbench.core.disk import recording, write_atomically
 from mlagentbench.core.record import Record
 from mlagentbench.core.score import SUCCESS_THRESHOLD
 from mlagentbench.core.scorecard import SandboxUsed, Scorecard
@@ -53,13 +52,8 @@ def render(experiment: ExperimentView) -> str:
 def write_report(experiment: ExperimentView, path: Path) -> Path:
     """Render an experiment into `path`, which never holds half a page."""
     page = render(experiment)
-    try:
+    with recording(path, "choose another file with --out"):
         write_atomically(path, page)
-    except OSError as error:
-        raise RecordError(
-            f"The report cannot be written to {path} ({error.strerror}): "
-            "name another place with --out."
-        ) from error
     return path
 
 

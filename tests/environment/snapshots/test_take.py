@@ -280,7 +280,7 @@ def test_a_workspace_that_is_gone_is_the_sandboxs_fault(store, tmp_path):
 
 def test_a_store_that_cannot_be_is_said_in_one_sentence(workspace, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(RecordError, match="cannot be used: Not a directory"):
+    with pytest.raises(RecordError, match="cannot be written: Not a directory"):
         SnapshotStore(tmp_path / "file" / "s").take(workspace, previous=StatCache())
 
 

@@ -65,12 +65,12 @@ def build(folder: Path) -> Experiment:
     (source,) = real.runs()
     many = Experiment(folder / "many")
     wanted = {"agent": "research", "seeds": tuple(range(RUNS))}
-    many.begin(real.asked.model_copy(update=wanted))
-    rows = _rows(real.submission(source) / "submission.csv")
+    many.create(real.spec.model_copy(update=wanted))
+    rows = _rows(real.submission_folder(source) / "submission.csv")
     for one in many.runs():
         rng = random.Random(one.seed)
-        _submit(rows, many.submission(one), rng)
-        _write_trace(many.trace(one), one, rng)
+        _submit(rows, many.submission_folder(one), rng)
+        _write_trace(many.trace_path(one), one, rng)
     return many
 
 
@@ -98,7 +98,7 @@ def one_grading(experiment: Experiment) -> tuple[float, float]:
     task = load_task("house-price")
     truth = prepare(task, default_cache()).private / task.truth
     sample = experiment.runs()[:SAMPLE]
-    answers = [experiment.submission(one) / "submission.csv" for one in sample]
+    answers = [experiment.submission_folder(one) / "submission.csv" for one in sample]
 
     async def both() -> tuple[float, float]:
         fresh = await _median(task, answers, truth)

@@ -45,8 +45,8 @@ def main() -> None:
 
 def keep(experiment: Experiment) -> None:
     """Keep the trace and the scorecard of an experiment's only run."""
-    (card,) = experiment.scorecards()[0]
-    TRACE.write_bytes(experiment.trace(card.run_id).read_bytes())
+    (card,) = experiment.scorecards
+    TRACE.write_bytes(experiment.trace_path(card.run_id).read_bytes())
     CARD.write_text(f"{card.model_dump_json(indent=2)}\n")
 
 

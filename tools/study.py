@@ -69,8 +69,7 @@ def folder(agent: str, ideas: str) -> Path:
 def judged(agent: str, ideas: str) -> list[Scorecard]:
     """Return one form's scorecards, each run's last attempt; none before it begins."""
     experiment = Experiment(folder(agent, ideas))
-    cards, _ = experiment.scorecards() if experiment.folder.exists() else ([], [])
-    return last_attempts(cards)
+    return last_attempts(experiment.scorecards)
 
 
 if __name__ == "__main__":

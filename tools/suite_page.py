@@ -78,8 +78,8 @@ def keep(experiments: list[Experiment]) -> None:
 
 
 def _judged(experiment: Experiment) -> list[Kept]:
-    budgets = {task.id: task.budget for task in experiment.asked.tasks}
-    cards = last_attempts(experiment.scorecards()[0])
+    budgets = {task.id: task.budget for task in experiment.spec.tasks}
+    cards = last_attempts(experiment.scorecards)
     return [Kept(budget=budgets[card.task], card=card) for card in cards]
 
 

@@ -93,16 +93,16 @@ def made(tmp_path):
 
     def make(name: str = "exp", **changes) -> Experiment:
         experiment = Experiment(tmp_path / name)
-        experiment.begin(asked(**changes))
+        experiment.create(asked(**changes))
         workspace = tmp_path / f"{name}-workspace"
         workspace.mkdir()
         (workspace / "train.py").write_text("print('other code')\n")
         store = SnapshotStore(experiment.snapshots)
         taken = store.take(workspace, previous=StatCache()).id
         for seed in SEEDS[:2]:
-            with TraceWriter(experiment.trace(run_id(seed))) as trace:
+            with TraceWriter(experiment.trace_path(run_id(seed))) as trace:
                 trace.append(step(run_id(seed), 1, taken))
-            experiment.add(card(seed))
+            experiment.add_scorecard(card(seed))
         return experiment
 
     return make
@@ -146,7 +146,7 @@ def test_a_folder_with_nothing_in_it_is_no_experiment(tmp_path):
 
 def test_a_damaged_trace_is_a_note_and_the_others_are_shown(made):
     experiment = made()
-    path = experiment.trace(run_id(0))
+    path = experiment.trace_path(run_id(0))
     path.write_bytes(b"nonsense\n" + path.read_bytes())
     view = view_of([experiment])
     assert [trace.run for trace in view.traces] == [str(run_id(1))]
@@ -196,7 +196,7 @@ def test_experiments_of_several_agents_stand_side_by_side(made):
     (two.folder / "scorecards.jsonl").unlink()
     for seed in SEEDS:
         run = str(run_id(seed)).replace("tuner", "starter")
-        two.add(card(seed, agent="starter", run=run))
+        two.add_scorecard(card(seed, agent="starter", run=run))
     view = view_of([one, two])
     assert view.left_out == ()
     assert len(view.asked) == 6

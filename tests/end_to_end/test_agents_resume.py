@@ -19,7 +19,7 @@ MLAB = Path(sys.executable).with_name("mlab")
 def story(experiment):
     """What a run did, asked and was worth, without times."""
     trace = trace_of(experiment)
-    (card,) = experiment.scorecards()[0]
+    (card,) = experiment.scorecards
     told = [
         (s.step, s.agent_step, s.fields, s.action, s.input, s.observation, s.validation)
         for s in trace.steps
@@ -36,7 +36,7 @@ def lines_of(experiment):
     """A trace's lines without what a clock or another model's name writes into them."""
     (run_id,) = experiment.runs()
     lines = []
-    for raw in experiment.trace(run_id).read_text().splitlines():
+    for raw in experiment.trace_path(run_id).read_text().splitlines():
         line = json.loads(raw)
         for name in ("run", "started", "seconds", "at"):
             line.pop(name, None)
@@ -78,7 +78,7 @@ def test_a_replay_gives_the_same_trace_but_for_times(case, tmp_path, cache):
     (run_id,) = first.runs()
     again = run(
         plan_for(
-            case, tmp_path / "again", QUICK, model=f"replay/{first.trace(run_id)}"
+            case, tmp_path / "again", QUICK, model=f"replay/{first.trace_path(run_id)}"
         ),
         cache=cache,
     )

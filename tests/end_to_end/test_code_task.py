@@ -12,7 +12,6 @@ import pytest
 
 from mlagentbench.core.trace import Ending
 from mlagentbench.experiment.plan import Plan
-from mlagentbench.experiment.trace_file import read_trace
 from mlagentbench.grading.submission import judge_saved
 from mlagentbench.run.pipeline import run
 from mlagentbench.tasks.load import load_task
@@ -27,10 +26,10 @@ def carry_out(tmp_path, cache):
     def go(agent):
         plan = Plan(tasks=("vectorization",), agent=agent, out=tmp_path, name="exp")
         experiment = run(plan, cache=cache)
-        (card,), warnings = experiment.scorecards()
-        assert warnings == []
+        (card,) = experiment.scorecards
+        assert experiment.warnings == []
         (run_id,) = experiment.runs()
-        return card, read_trace(experiment.trace(run_id), str(run_id)).steps
+        return card, experiment.trace(run_id).steps
 
     return go
 

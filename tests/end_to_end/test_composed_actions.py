@@ -8,7 +8,6 @@ import pytest
 from mlagentbench.core.trace import Ending
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.plan import Plan
-from mlagentbench.experiment.trace_file import read_trace
 from mlagentbench.run.pipeline import resume, run
 
 QUICK_TASK = Path(__file__).parents[1] / "faults" / "quick"
@@ -29,7 +28,7 @@ def finished(tmp_path_factory, cache):
 
 def steps_of(experiment):
     (run_id,) = experiment.runs()
-    return read_trace(experiment.trace(run_id), str(run_id)).steps
+    return experiment.trace(run_id).steps
 
 
 def roles(step):
@@ -71,7 +70,7 @@ def test_progress_is_measured_after_a_command(finished):
     ran = steps_of(finished)[13]
     assert ran.action == "Run Command"
     assert ran.validation is not None
-    (card,) = finished.scorecards()[0]
+    (card,) = finished.scorecards
     assert card.ending is Ending.SUBMITTED
 
 

@@ -32,7 +32,7 @@ def test_every_edit_is_executed_and_none_is_made_twice(experiment):
         "pointless",
         True,
     )
-    (card,) = experiment.scorecards()[0]
+    (card,) = experiment.scorecards
     found = {name: check.value for name, check in card.process.items()}
     assert (found["repeated_actions"], found["response_format"]) == (1, 0)
 

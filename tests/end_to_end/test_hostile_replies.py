@@ -33,7 +33,7 @@ def test_any_two_hundred_replies_are_borne_and_recorded(language, tmp_path, cach
         out=tmp_path,
     )
     experiment = run(plan, cache=cache)
-    (card,) = experiment.scorecards()[0]
+    (card,) = experiment.scorecards
     assert card.ending is Ending.SUBMITTED, card.reason
     steps = trace_of(experiment).steps
     asked = [call for step in steps for call in step.calls]

@@ -51,7 +51,7 @@ def nothing_heard():
 
 
 def cards(experiment):
-    found, warnings = experiment.scorecards()
+    found, warnings = experiment.scorecards, experiment.warnings
     assert warnings == []
     return found
 
@@ -170,14 +170,14 @@ def test_a_damaged_line_costs_one_vote_and_no_more(experiment):
 def test_a_run_that_does_not_count_is_not_judged(experiment):
     first, second = cards(experiment)
     broken = first.model_copy(update={"ending": Ending.BROKEN})
-    experiment.replace([broken, second])
+    experiment.replace_scorecards([broken, second])
     opinions = hear(experiment, "fair")
     assert [opinion is None for opinion in opinions] == [True, False]
 
 
 def test_a_run_whose_trace_is_damaged_has_no_opinion_and_a_reason(experiment):
     first, _ = experiment.runs()
-    experiment.trace(first).write_bytes(b"{}\n")
+    experiment.trace_path(first).write_bytes(b"{}\n")
     opinions = hear(experiment, "fair")
     assert [opinion is None for opinion in opinions] == [True, False]
     assert "damaged" in missing_opinions(experiment)[0]
@@ -201,8 +201,8 @@ def test_a_run_is_judged_when_it_is_over_and_named_as_without(
         card.run for card in cards(experiment)
     ]
     assert all(card.opinion.marks["plan"].votes == (4, 4) for card in cards(judged))
-    assert judged.asked.judge == judge("fair", 2)
-    assert judged.asked.roles == {}
+    assert judged.spec.judge == judge("fair", 2)
+    assert judged.spec.roles == {}
 
 
 def test_a_judge_that_fails_does_not_break_the_run(tmp_path, cache):
@@ -247,7 +247,7 @@ def test_score_asks_a_judge_and_keeps_its_opinion_if_the_next_judge_fails(
     said = mlab(*words, "judge=scripted/voices.judges:failing")
     assert said.returncode == 0
     assert "gave no opinion on 2 runs" in said.stderr
-    kept = [card.opinion.model for card in experiment.scorecards()[0]]
+    kept = [card.opinion.model for card in experiment.scorecards]
     assert kept == ["scripted/voices.judges:fair"] * 2
 
 

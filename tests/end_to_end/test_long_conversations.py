@@ -11,7 +11,7 @@ def test_the_last_exchanges_stay_however_long_they_are(tmp_path, cache):
     settings = {"protocol": "tools", "context": "1"}
     case = Case("bash", "voices.bash:tools", settings)
     experiment = run(plan_for(case, tmp_path, QUICK), cache=cache)
-    (card,) = experiment.scorecards()[0]
+    (card,) = experiment.scorecards
     assert card.ending is Ending.SUBMITTED, card.reason
     actions = [step.action for step in trace_of(experiment).steps]
     assert actions == ["Run Command", "Run Command", "Final Answer"]

@@ -8,7 +8,6 @@ from hands import BAD_SUBMISSIONS
 from mlagentbench.core.progress import Silent
 from mlagentbench.core.trace import Ending
 from mlagentbench.experiment.plan import BudgetOverride, Plan
-from mlagentbench.experiment.trace_file import read_trace
 from mlagentbench.run.pipeline import run
 from mlagentbench.run.rescore import rescore
 from mlagentbench.tasks.load import load_task
@@ -23,7 +22,7 @@ def carry_out(tmp_path, cache):
             tasks=("house-price",), agent=agent, out=tmp_path, name=name, **options
         )
         experiment = run(plan, cache=cache)
-        cards, warnings = experiment.scorecards()
+        cards, warnings = experiment.scorecards, experiment.warnings
         assert warnings == []
         return experiment, cards
 
@@ -60,7 +59,7 @@ def test_the_reference_clears_the_bar_and_the_record_is_complete(carry_out, cach
     assert asked["limits"]
     assert asked["packages"]["inspect_ai"]
     (run_id,) = experiment.runs()
-    trace = read_trace(experiment.trace(run_id), str(run_id))
+    trace = experiment.trace(run_id)
     assert [step.step for step in trace.steps] == list(range(1, len(trace.steps) + 1))
     assert trace.end.ending is Ending.SUBMITTED
     executed = next(s for s in trace.steps if s.action == "Execute Script")
@@ -75,7 +74,7 @@ def test_the_tuner_improves_by_more_than_the_bar_within_its_budget(carry_out):
     assert card.steps <= 25
     assert card.success
     (run_id,) = experiment.runs()
-    steps = read_trace(experiment.trace(run_id), str(run_id)).steps
+    steps = experiment.trace(run_id).steps
     measured = [s.validation.value for s in steps if s.validation]
     last = [s for s in steps if s.action == "Execute Script"][-1]
     assert last.validation.value == pytest.approx(min(measured))
@@ -118,7 +117,7 @@ def test_a_script_that_ignores_signals_ends_within_its_limit(carry_out):
     assert card.ending is Ending.OUT_OF_TIME
     assert card.seconds.execute < 3 + 1
     (run_id,) = experiment.runs()
-    steps = read_trace(experiment.trace(run_id), str(run_id)).steps
+    steps = experiment.trace(run_id).steps
     assert "ignoring" in steps[-1].observation
 
 
@@ -126,7 +125,7 @@ def test_wrong_calls_become_observations(carry_out):
     experiment, (card,) = carry_out("hands:fumbler")
     assert card.ending is Ending.SUBMITTED
     (run_id,) = experiment.runs()
-    steps = read_trace(experiment.trace(run_id), str(run_id)).steps
+    steps = experiment.trace(run_id).steps
     seen = [step.observation for step in steps]
     assert "there are: List Files" in seen[0]
     assert "Usage: Read File takes" in seen[1]
@@ -140,7 +139,7 @@ def test_wrong_calls_become_observations(carry_out):
 def test_edits_can_be_appended_copied_and_undone_in_sub_folders_too(carry_out):
     experiment, _ = carry_out("hands:editor")
     (run_id,) = experiment.runs()
-    steps = read_trace(experiment.trace(run_id), str(run_id)).steps
+    steps = experiment.trace(run_id).steps
     seen = [step.observation for step in steps]
     assert seen[4].endswith("It now holds:\ntwo")
     assert seen[5].endswith("It now holds:\none")

@@ -26,7 +26,7 @@ def test_an_agent_does_the_same_over_the_network(case, tmp_path, cache, monkeypa
             model_args={"stream": streaming},
         )
         experiment = run(plan, cache=cache)
-    (card,) = experiment.scorecards()[0]
+    (card,) = experiment.scorecards
     assert card.ending is Ending.SUBMITTED, card.reason
     assert card.score is not None
     measured = [s.validation.value for s in trace_of(experiment).steps if s.validation]
@@ -48,7 +48,7 @@ def test_what_a_provider_does_wrong_is_borne(streaming, tmp_path, cache, monkeyp
             model_args={"stream": streaming},
             patience=RetryLimits(max_retries=8, attempt_timeout=4),
         )
-        (card,) = run(plan, cache=cache).scorecards()[0]
+        (card,) = run(plan, cache=cache).scorecards
         assert not server.faults
     assert card.ending is Ending.SUBMITTED, card.reason
 
@@ -68,12 +68,12 @@ def test_a_provider_that_fails_for_good_is_not_the_agents_failure(
             patience=RetryLimits(max_retries=0),
         )
         experiment = run(plan, cache=cache)
-        (card,) = experiment.scorecards()[0]
+        (card,) = experiment.scorecards
         assert card.ending is Ending.PROVIDER_ERROR
         assert card.score is None
         server.faults.clear()
         resume(experiment, cache=cache)
-        (card,) = experiment.scorecards()[0]
+        (card,) = experiment.scorecards
     assert card.ending is Ending.SUBMITTED, card.reason
 
 

@@ -15,10 +15,8 @@ from mlagentbench.core.errors import UsageError
 from mlagentbench.core.progress import Silent
 from mlagentbench.core.trace import Ending
 from mlagentbench.environment.snapshots.store import SnapshotStore
-from mlagentbench.experiment.experiment import Experiment, step_scores_by_run
-from mlagentbench.experiment.history import fork, prune
+from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.plan import BudgetOverride, Plan
-from mlagentbench.experiment.trace_file import read_trace
 from mlagentbench.run.pipeline import resume, run
 from mlagentbench.run.replay import prompts_of
 from mlagentbench.run.rescore import rescore
@@ -45,14 +43,14 @@ def undisturbed(tmp_path_factory, cache):
 def story(experiment):
     """What a run did and what came of it, without times."""
     (run_id,) = experiment.runs()
-    steps = read_trace(experiment.trace(run_id), str(run_id)).steps
+    steps = experiment.trace(run_id).steps
     told = [
         (s.step, s.action, s.input, s.observation, s.validation, s.snapshot)
         for s in steps
     ]
     told += [(call.request_sha, call.usage) for step in steps for call in step.calls]
-    (submission,) = experiment.submission(run_id).iterdir()
-    (card,) = experiment.scorecards()[0]
+    (submission,) = experiment.submission_folder(run_id).iterdir()
+    (card,) = experiment.scorecards
     return told, submission.read_bytes(), card.score, card.ending
 
 
@@ -89,7 +87,7 @@ def test_a_killed_run_ends_as_the_undisturbed_one(kind, tmp_path, cache, undistu
         experiment = Experiment(folder)
         resume(experiment, cache=cache)
         assert story(experiment) == story(undisturbed[kind])
-        (card,) = experiment.scorecards()[0]
+        (card,) = experiment.scorecards
         assert card.resumed <= 1
 
 
@@ -110,7 +108,7 @@ def test_every_boundary_of_the_trace_can_be_resumed_from(
 ):
     source = undisturbed[kind]
     (run_id,) = source.runs()
-    count = len(source.trace(run_id).read_bytes().splitlines())
+    count = len(source.trace_path(run_id).read_bytes().splitlines())
     chosen = {1, count // 2, count - 2, count - 1, count}
     for lines in sorted(chosen):
         torn = b'{"kind": "step", "v": 1, "run"' if lines % 2 else b""
@@ -138,7 +136,7 @@ def test_an_agent_that_is_not_deterministic_is_caught_and_named(tmp_path, cache)
     source = run(plan, cache=cache)
     experiment, _ = copy_cut(source, tmp_path / "cut", 2)
     resume(experiment, cache=cache)
-    card = experiment.scorecards()[0][-1]
+    card = experiment.scorecards[-1]
     assert card.ending is Ending.BROKEN
     assert "agent not deterministic: step 2 was Write File" in card.reason
 
@@ -149,19 +147,19 @@ def test_a_fork_has_the_same_history_and_workspace_up_to_its_step(
     source = undisturbed["tuner"]
     (run_id,) = source.runs()
     target = Experiment(tmp_path / "forked")
-    fork(source, run_id, 6, target)
+    source.fork(run_id, 6, target)
     resume(target, cache=cache)
-    old = read_trace(source.trace(run_id), str(run_id)).steps
-    new = read_trace(target.trace(run_id), str(run_id)).steps
+    old = source.trace(run_id).steps
+    new = target.trace(run_id).steps
     assert new[:6] == old[:6]
     assert story(target)[1:3] == story(source)[1:3]
     with pytest.raises(UsageError, match="steps 1 to"):
-        fork(source, run_id, 99, Experiment(tmp_path / "other"))
+        source.fork(run_id, 99, Experiment(tmp_path / "other"))
 
 
 def test_two_processes_cannot_work_on_one_experiment(tmp_path, cache, undisturbed):
     experiment, _ = copy_cut(undisturbed["tuner"], tmp_path / "cut", 3)
-    with experiment.held():
+    with experiment.lock():
         said = subprocess.run(
             [MLAB, "resume", experiment.folder],
             capture_output=True, text=True, check=False,
@@ -183,7 +181,7 @@ def test_the_prompt_of_a_step_is_what_the_model_saw(undisturbed):
 
 
 def test_tokens_are_counted_from_the_recorded_replies(undisturbed):
-    (card,) = undisturbed["thinker"].scorecards()[0]
+    (card,) = undisturbed["thinker"].scorecards
     assert card.tokens["input"] == sum(100 * (turn + 1) for turn in range(card.steps))
     assert card.success
 
@@ -192,7 +190,7 @@ def test_a_token_budget_ends_the_run(tmp_path, cache):
     plan = plan_for("thinker", tmp_path).model_copy(
         update={"budget": BudgetOverride(tokens=250)}
     )
-    (card,) = run(plan, cache=cache).scorecards()[0]
+    (card,) = run(plan, cache=cache).scorecards
     assert card.ending is Ending.OUT_OF_TOKENS
     assert card.steps == 2
 
@@ -201,7 +199,7 @@ def test_a_replayed_model_says_again_what_it_said(tmp_path, cache, undisturbed):
     source = undisturbed["thinker"]
     (run_id,) = source.runs()
     plan = plan_for("thinker", tmp_path).model_copy(
-        update={"model": f"replay/{source.trace(run_id)}"}
+        update={"model": f"replay/{source.trace_path(run_id)}"}
     )
     again = run(plan, cache=cache)
     assert story(again) == story(source)
@@ -211,8 +209,8 @@ def test_every_step_can_be_scored_and_going_on_judges_only_the_rest(cache, undis
     experiment = undisturbed["tuner"]
     (run_id,) = experiment.runs()
     (card,) = rescore(experiment, cache, Silent(), steps=True)
-    scores = step_scores_by_run(experiment)[str(run_id)]
-    steps = read_trace(experiment.trace(run_id), str(run_id)).steps
+    scores = experiment.step_scores()[str(run_id)]
+    steps = experiment.trace(run_id).steps
     executed = [step.step for step in steps if step.action == "Execute Script"]
     assert [one.step for one in scores if one.score is not None] == executed
     assert scores[0].submission_error == "it is not there"
@@ -221,18 +219,18 @@ def test_every_step_can_be_scored_and_going_on_judges_only_the_rest(cache, undis
         one.score for one in scores if one.score is not None
     )
     assert card.by_budget[-1].score == card.score
-    lines = experiment.step_score_lines()
+    lines = (experiment.folder / "steps.jsonl").read_bytes()
     rescore(experiment, cache, Silent(), steps=True)
-    assert experiment.step_score_lines() == lines
+    assert (experiment.folder / "steps.jsonl").read_bytes() == lines
 
 
 def test_pruning_drops_what_no_trace_names_and_nothing_else(
     tmp_path, cache, undisturbed
 ):
     experiment, _ = copy_cut(undisturbed["tuner"], tmp_path / "cut", 3)
-    pruned = prune(experiment)
+    pruned = experiment.prune()
     assert pruned.objects > 0
     assert SnapshotStore(experiment.snapshots).verify() == []
     resume(experiment, cache=cache)
     assert story(experiment) == story(undisturbed["tuner"])
-    assert prune(experiment).objects == 0
+    assert experiment.prune().objects == 0

@@ -6,7 +6,6 @@ from voices.case import Case
 from voices.cases import CASES
 
 from mlagentbench.experiment.plan import Plan
-from mlagentbench.experiment.trace_file import read_trace
 
 HERE = Path(__file__).parent
 QUICK = HERE.parent / "faults" / "quick"
@@ -25,4 +24,4 @@ def plan_for(case: Case, out, task="house-price", **more):
 
 def trace_of(experiment):
     (run_id,) = experiment.runs()
-    return read_trace(experiment.trace(run_id), str(run_id))
+    return experiment.trace(run_id)

@@ -19,11 +19,11 @@ def card(seed):
 
 def test_scorecards_are_read_back_and_a_broken_line_is_named(tmp_path):
     experiment = Experiment(tmp_path)
-    experiment.add(card(1))
+    experiment.add_scorecard(card(1))
     with (tmp_path / "scorecards.jsonl").open("ab") as file:
         file.write(b'{"run": "torn\n{"run": "x", "future": 1}\n')
-    experiment.add(card(2))
-    cards, warnings = experiment.scorecards()
+    experiment.add_scorecard(card(2))
+    cards, warnings = experiment.scorecards, experiment.warnings
     assert [one.seed for one in cards] == [1, 2]
     assert "line 2" in warnings[0]
     assert "line 3" in warnings[1]
@@ -31,21 +31,23 @@ def test_scorecards_are_read_back_and_a_broken_line_is_named(tmp_path):
 
 def test_a_folder_that_is_no_experiment_is_said_to_be_none(tmp_path):
     with pytest.raises(UsageError, match="not an experiment"):
-        _ = Experiment(tmp_path).asked
+        _ = Experiment(tmp_path).spec
 
 
 def test_a_models_name_cannot_lead_out_of_the_folder(tmp_path):
     run = RunId(task="toy", agent="../../x", model="openai/gpt:1", seed=0)
     experiment = Experiment(tmp_path)
-    assert experiment.trace(run).resolve().parent == (tmp_path / "trace").resolve()
-    assert experiment.submission(run).resolve().is_relative_to(tmp_path.resolve())
+    assert experiment.trace_path(run).resolve().parent == (tmp_path / "trace").resolve()
+    assert (
+        experiment.submission_folder(run).resolve().is_relative_to(tmp_path.resolve())
+    )
 
 
 def test_two_runs_never_share_a_file(tmp_path):
     experiment = Experiment(tmp_path)
     one = RunId(task="toy", agent="a", model="b/c", seed=0)
     other = RunId(task="toy", agent="a", model="b%2Fc", seed=0)
-    assert experiment.trace(one) != experiment.trace(other)
+    assert experiment.trace_path(one) != experiment.trace_path(other)
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):
@@ -59,6 +61,6 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
 
 def test_a_run_with_a_very_long_name_still_has_files_of_its_own(tmp_path):
     runs = [RunId(task="t", agent="a", model="m" * 400, seed=seed) for seed in (1, 2)]
-    first, second = (Experiment(tmp_path).trace(run) for run in runs)
+    first, second = (Experiment(tmp_path).trace_path(run) for run in runs)
     assert first != second
     assert len(first.name) < 220

@@ -49,7 +49,8 @@ def read(tmp_path):
             for line in lines
         ]  # fmt: skip
         path.write_bytes(b"\n".join(raw) + b"\n")
-        return Experiment(tmp_path).scorecards()
+        experiment = Experiment(tmp_path)
+        return experiment.scorecards, experiment.warnings
 
     return write_and_read
 

@@ -47,7 +47,7 @@ class FullAt:
             return [f"it is not said in one sentence: {failed}"]
         if not (experiment.folder / "experiment.json").exists():
             return [] if failed else ["nothing was said, and nothing was recorded"]
-        cards, warnings = experiment.scorecards()
+        cards, warnings = experiment.scorecards, experiment.warnings
         whole = failed or any(card.ending.counts for card in cards)
         broken = any(card.ending == "broken" for card in cards)
         said = [] if whole or broken else ["nothing was said about the full disk"]

@@ -122,7 +122,7 @@ def _resumed(job: Job, reference: Undisturbed) -> list[str]:
 
 def differences(experiment: Experiment, expected: Story) -> list[str]:
     """Say how a resumed experiment of one run differs from the undisturbed one."""
-    cards, warnings = experiment.scorecards()
+    cards, warnings = experiment.scorecards, experiment.warnings
     if sum(card.ending.counts for card in cards) != 1:
         ends = [f"{card.ending}: {card.reason}" for card in cards]
         return [f"there is not one scorecard that counts: {ends}", *warnings]

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 from mlagentbench.core.scorecard import RunId
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.scorecard_file import last_attempts
-from mlagentbench.experiment.trace_file import read_trace
 
 
 class Story(NamedTuple):
@@ -20,11 +19,9 @@ class Story(NamedTuple):
 def story(experiment: Experiment, run: RunId | None = None) -> Story:
     """Tell the story of a run, or of the only one."""
     run = run or experiment.runs()[0]
-    saved = experiment.submission(run)
+    saved = experiment.submission_folder(run)
     card = next(
-        card
-        for card in last_attempts(experiment.scorecards()[0])
-        if card.run == str(run)
+        card for card in last_attempts(experiment.scorecards) if card.run == str(run)
     )
     return Story(
         steps_of(experiment, run),
@@ -36,7 +33,7 @@ def story(experiment: Experiment, run: RunId | None = None) -> Story:
 
 def steps_of(experiment: Experiment, run: RunId) -> list[tuple[Any, ...]]:
     """Return what is recorded of each step, and of what its model was asked."""
-    steps = read_trace(experiment.trace(run), str(run)).steps
+    steps = experiment.trace(run).steps
     return [
         (
             *(step.step, step.action, step.input, step.observation, step.ok),

@@ -33,5 +33,5 @@ def test_a_jumping_clock_changes_nothing(place):
     job = Job(place, plan_for("tuner", place.top / "out", "jumping"))
     assert finish(job, run_with_jumping_clock) == 0, said(job)
     assert story(job.experiment) == reference.story
-    (card,) = job.experiment.scorecards()[0]
+    (card,) = job.experiment.scorecards
     assert 0 < card.seconds.execute < card.seconds.total < 600

@@ -12,7 +12,6 @@ from tests.faults.story import story
 from mlagentbench.cli.main import main
 from mlagentbench.core.trace import Ending
 from mlagentbench.environment.snapshots.store import SnapshotStore
-from mlagentbench.experiment.trace_file import read_trace
 
 
 @pytest.fixture(scope="module")
@@ -52,18 +51,18 @@ def resumed(job, code):
 
 
 def cards_by_seed(experiment):
-    return {card.seed: card for card in experiment.scorecards()[0]}
+    return {card.seed: card for card in experiment.scorecards}
 
 
 def last_snapshot(experiment, run):
-    steps = read_trace(experiment.trace(run), str(run)).steps
+    steps = experiment.trace(run).steps
     store = SnapshotStore(experiment.snapshots)
     return store.manifest(steps[-1].snapshot)
 
 
 def test_a_garbled_trace_breaks_its_own_run_only(cut, whole):
     first, second = cut.experiment.runs()
-    trace = cut.experiment.trace(second)
+    trace = cut.experiment.trace_path(second)
     lines = trace.read_bytes().splitlines(keepends=True)
     trace.write_bytes(lines[0] + b"\x00garbage\n" + b"".join(lines[1:]))
     text = resumed(cut, 1)
@@ -89,14 +88,14 @@ def test_a_corrupt_object_is_named_and_breaks_the_run_that_needs_it(cut, whole):
     assert cards[1].ending is Ending.BROKEN
     assert "submission.csv" in cards[1].reason
     assert story(cut.experiment, first) == story(whole.experiment, first)
-    steps = read_trace(cut.experiment.trace(second), str(second)).steps
+    steps = cut.experiment.trace(second).steps
     assert len(steps) == 3
 
 
 def test_missing_snapshots_are_said_to_be_missing(cut):
     shutil.rmtree(cut.experiment.snapshots)
     resumed(cut, 1)
-    for card in cut.experiment.scorecards()[0]:
+    for card in cut.experiment.scorecards:
         assert card.ending is Ending.BROKEN
         assert "no snapshot" in card.reason
 
@@ -111,7 +110,7 @@ def test_a_truncated_description_leaves_the_records_readable(cut):
 
 def test_a_lost_trace_of_a_run_without_score_is_begun_anew(cut, whole):
     lost, _ = cut.experiment.runs()
-    cut.experiment.trace(lost).unlink()
+    cut.experiment.trace_path(lost).unlink()
     resumed(cut, 0)
     for run in cut.experiment.runs():
         assert story(cut.experiment, run) == story(whole.experiment, run)

@@ -7,7 +7,6 @@ import pytest
 from tests.faults.killing import killed_after, killed_at, undisturbed
 from tests.faults.plans import QUICK_TASK
 
-from mlagentbench.experiment.trace_file import read_trace
 from mlagentbench.run.validation import judged_before
 from mlagentbench.tasks.load import load_task
 
@@ -33,7 +32,7 @@ def test_killed_at_every_kind_of_write_a_run_ends_as_if_nothing_had_been(
 def test_code_that_was_judged_before_a_kill_is_known_afterwards(quick):
     experiment = quick.job.experiment
     (run,) = experiment.runs()
-    past = read_trace(experiment.trace(run), str(run))
+    past = experiment.trace(run)
     (known,) = judged_before(load_task(QUICK_TASK), experiment.snapshots, past)
     submitted = quick.story.submission["submission.csv"]
     assert known == hashlib.sha256(submitted).hexdigest()

@@ -25,14 +25,14 @@ def test_the_hold_on_an_experiment_dies_with_its_owner(place):
     owner.kill()
     owner.join()
     assert finish(again) == 0, said(job)
-    (card,) = job.experiment.scorecards()[0]
+    (card,) = job.experiment.scorecards
     assert card.ending is Ending.SUBMITTED
 
 
 def test_an_experiment_is_not_begun_twice(place):
     job = Job(place, plan_for("quick", place.top / "out", "twice"))
     assert finish(job) == 0, said(job)
-    cards = job.experiment.scorecards()
+    cards = job.experiment.scorecards
     assert finish(job) == 1
     assert "already" in job.notes.read_text()
-    assert job.experiment.scorecards() == cards
+    assert job.experiment.scorecards == cards

@@ -11,7 +11,6 @@ from tests.faults.plans import plan_for
 
 from mlagentbench.core.trace import Ending
 from mlagentbench.environment.sandbox.watchdog import process_tree
-from mlagentbench.experiment.trace_file import read_trace
 
 SCRIPT = [b"python", b"/workspace/sleep.py"]
 
@@ -52,7 +51,7 @@ def disturbed(place, request):
 
 def test_a_killed_sandbox_is_our_fault_and_the_run_is_repeated(place, disturbed):
     experiment = disturbed(0)
-    first, second = experiment.scorecards()[0]
+    first, second = experiment.scorecards
     assert first.ending is Ending.BROKEN
     assert "sandbox" in first.reason
     assert first.score is None
@@ -64,11 +63,11 @@ def test_a_killed_sandbox_is_our_fault_and_the_run_is_repeated(place, disturbed)
 
 def test_a_killed_script_is_an_observation_and_the_run_goes_on(disturbed):
     experiment = disturbed(-1)
-    (card,) = experiment.scorecards()[0]
+    (card,) = experiment.scorecards
     assert card.ending is Ending.SUBMITTED
     assert card.score is not None
     (run,) = experiment.runs()
-    step = read_trace(experiment.trace(run), str(run)).steps[1]
+    step = experiment.trace(run).steps[1]
     assert not step.ok
     assert "exit code 137" in step.observation
     assert "begun" in step.observation

@@ -8,7 +8,7 @@ from mlagentbench.core.progress import Silent
 from mlagentbench.core.trace import Called, End, Ending, ModelCall, Seconds, Spent, Step
 from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
 from mlagentbench.evaluation.cost import Price
-from mlagentbench.experiment.experiment import Experiment, step_scores_by_run
+from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.plan import ExperimentSpec, TaskSpec
 from mlagentbench.experiment.trace_file import TraceWriter
 from mlagentbench.run.rescore import rescore
@@ -49,7 +49,7 @@ def experiment(tmp_path, perfect):
         id=task.id, version=task.version, edition=task.edition, source=task.id,
         digest="", budget=task.budget,
     )  # fmt: skip
-    experiment.begin(
+    experiment.create(
         ExperimentSpec(
             tasks=(asked,), agent="a", settings={}, model="provider/m", seeds=SEEDS,
             parallel=1, sandbox="bwrap", limits="", agent_env={}, packages={},
@@ -67,7 +67,7 @@ def _write(experiment, run, perfect, workspace):
     answers = workspace / "submission.csv"
     head, *rows = perfect.splitlines()
     known = StatCache()
-    with TraceWriter(experiment.trace(run)) as trace:
+    with TraceWriter(experiment.trace_path(run)) as trace:
         for number in range(1, STEPS + 1):
             if number == 4:
                 zeros = [f"{row.split(',')[0]},0" for row in rows]
@@ -81,7 +81,7 @@ def _write(experiment, run, perfect, workspace):
             trace.append(_step(run, number, snapshot))
         trace.append(End(run=str(run), ending=Ending.SUBMITTED, seconds=1, at="",
                          spent=Spent(steps=STEPS)))  # fmt: skip
-    submission = experiment.submission(run)
+    submission = experiment.submission_folder(run)
     submission.mkdir(parents=True)
     (submission / "submission.csv").write_text(perfect)
 
@@ -108,7 +108,7 @@ def test_every_run_is_judged_and_the_progress_told(experiment, cache):
     assert all(card.success for card in cards)
     assert ("judging 3 runs", 3) in progress.labels
     assert progress.done == 3
-    assert experiment.scorecards() == (cards, [])
+    assert (experiment.scorecards, experiment.warnings) == (cards, [])
 
 
 def test_without_scored_steps_nothing_is_said_about_budgets(experiment, cache):
@@ -121,7 +121,7 @@ def test_scored_steps_tell_what_smaller_budgets_would_have_given(experiment, cac
     assert card.best_step.step == 11
     found = card.first_success
     assert (found.step, found.seconds, found.tokens) == (11, 11.0, 1005 * 11)
-    bad = step_scores_by_run(experiment)[str(experiment.runs()[0])][1].score
+    bad = experiment.step_scores()[str(experiment.runs()[0])][1].score
     assert bad > 100_000
     budgets = {point.steps: (point.score, point.success) for point in card.by_budget}
     done = (0.0, True)
@@ -130,17 +130,17 @@ def test_scored_steps_tell_what_smaller_budgets_would_have_given(experiment, cac
 
 def test_steps_are_noted_where_the_submission_came_changed_and_went(experiment, cache):
     rescore(experiment, cache, Silent(), steps=True)
-    scores = step_scores_by_run(experiment)[str(experiment.runs()[1])]
+    scores = experiment.step_scores()[str(experiment.runs()[1])]
     assert [one.step for one in scores] == [1, 4, 11, 13]
     assert [one.score is None for one in scores] == [True, False, False, True]
 
 
 def test_what_was_judged_is_not_judged_again(experiment, cache):
     rescore(experiment, cache, Silent(), steps=True)
-    lines = experiment.step_score_lines()
+    lines = (experiment.folder / "steps.jsonl").read_bytes()
     progress = Counting()
     rescore(experiment, cache, progress, steps=True)
-    assert experiment.step_score_lines() == lines
+    assert (experiment.folder / "steps.jsonl").read_bytes() == lines
     assert progress.done == len(SEEDS)
 
 
@@ -154,7 +154,7 @@ def test_a_price_list_recounts_the_cost_without_asking_anybody(experiment, cache
 
 def test_a_damaged_trace_keeps_its_card_and_the_others_are_judged(experiment, cache):
     before = rescore(experiment, cache, Silent())
-    damaged = experiment.trace(experiment.runs()[1])
+    damaged = experiment.trace_path(experiment.runs()[1])
     damaged.write_bytes(b"{}\n" + damaged.read_bytes())
     after = rescore(experiment, cache, Silent())
     assert after[1] == before[1]
@@ -162,14 +162,14 @@ def test_a_damaged_trace_keeps_its_card_and_the_others_are_judged(experiment, ca
 
 
 def test_a_damaged_trace_without_a_card_is_broken_and_says_why(experiment, cache):
-    experiment.trace(experiment.runs()[1]).write_bytes(b"{}\n")
+    experiment.trace_path(experiment.runs()[1]).write_bytes(b"{}\n")
     cards = rescore(experiment, cache, Silent())
     assert [card.ending.counts for card in cards] == [True, False, True]
     assert "damaged" in cards[1].reason
 
 
 def test_a_missing_submission_is_the_agents_and_no_one_elses(experiment, cache):
-    shutil.rmtree(experiment.submission(experiment.runs()[2]))
+    shutil.rmtree(experiment.submission_folder(experiment.runs()[2]))
     cards = rescore(experiment, cache, Silent())
     assert cards[2].submission_error == "nothing was collected"
     assert cards[1].success

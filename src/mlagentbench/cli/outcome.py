@@ -30,7 +30,7 @@ def save_report(experiment: Experiment, *, open_it: bool) -> Path:
 
 def print_outcome(experiment: Experiment, report: Path, *, as_json: bool) -> int:
     """Print what came out; return the exit code it amounts to."""
-    cards, warnings = experiment.scorecards()
+    cards, warnings = experiment.scorecards, experiment.warnings
     final = last_attempts(cards)
     for warning in [*warnings, *missing_opinions(experiment)]:
         err().print(warning, markup=False)
@@ -54,6 +54,6 @@ def _print_cards(experiment: Experiment, cards: list[Scorecard]) -> None:
 def _known_tasks(experiment: Experiment) -> Iterator[TaskFacts]:
     """Yield what there is to know about tasks, without reading traces once more."""
     with suppress(BenchError):
-        for asked in experiment.asked.tasks:
+        for asked in experiment.spec.tasks:
             with suppress(BenchError):
                 yield task_facts(same_task(asked))

@@ -1,7 +1,9 @@
-"""Experiment: its files, lock, attempts, step scores; same task as then."""
+"""The experiment folder: spec, traces, scorecards and step scores; fork and prune."""
 
 import hashlib
+import logging
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -17,153 +19,18 @@ from mlagentbench.core.disk import (
     take_lock,
     write_atomically,
 )
-from mlagentbench.core.errors import RecordError, UsageError
+from mlagentbench.core.errors import RecordError, UsageError, blame
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.task import Task
+from mlagentbench.core.trace import Called, Trace
+from mlagentbench.environment.snapshots.store import Pruned, SnapshotStore
 from mlagentbench.experiment.plan import ExperimentSpec, Plan, TaskSpec
 from mlagentbench.experiment.scorecard_file import read_scorecards
+from mlagentbench.experiment.trace_file import TraceWriter, read_trace
 from mlagentbench.tasks.load import load_task, task_ids
 
-
-class Experiment:
-    """One folder of runs."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.logs = folder / "logs"
-        self.report = folder / "report.html"
-        self.snapshots = folder / "snapshots"
-        self._asked = folder / "experiment.json"
-        self._cards = folder / "scorecards.jsonl"
-        self._step_scores = folder / "steps.jsonl"
-
-    def trace(self, run: RunId) -> Path:
-        """Return where a run's trace is."""
-        return self.folder / "trace" / f"{file_name(run)}.jsonl"
-
-    def submission(self, run: RunId) -> Path:
-        """Return the folder of what a run submitted."""
-        return self.folder / "submissions" / file_name(run)
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Keep every other process off; the hold dies with its owner."""
-        with recording(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            try:
-                lock = take_lock(self.folder / ".lock", wait=False)
-            except BlockingIOError:
-                raise UsageError(
-                    f"another mlab is at work on {self.folder}; wait until it is done"
-                ) from None
-        try:
-            sweep_unfinished(self.folder)
-            yield
-        finally:
-            os.close(lock)
-
-    def begin(self, asked: ExperimentSpec) -> None:
-        """Make the folder and say what was asked."""
-        if self._asked.exists():
-            raise UsageError(
-                f"there is an experiment in {self.folder} already; give another name,"
-                " or go on with it by `mlab resume`"
-            )
-        with recording(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._asked, asked.model_dump_json(indent=2) + "\n")
-
-    @property
-    def asked(self) -> ExperimentSpec:
-        """What was asked of this experiment."""
-        if not self._asked.is_file():
-            raise UsageError(f"{self.folder} is not an experiment: no experiment.json")
-        try:
-            return ExperimentSpec.model_validate_json(self._asked.read_bytes())
-        except ValidationError as error:
-            raise RecordError(
-                f"{self._asked} is damaged: {error.errors()[0]['msg']}; it cannot be"
-                f" resumed, but {self._rest()} beside it can still be read"
-            ) from error
-
-    def runs(self) -> list[RunId]:
-        """Return every run that was asked for."""
-        asked = self.asked
-        return [
-            RunId(
-                task=task.id,
-                agent=asked.agent_label,
-                model=asked.model_label,
-                seed=seed,
-            )
-            for task in asked.tasks
-            for seed in asked.seeds
-        ]
-
-    def known_runs(self) -> list[RunId]:
-        """Return every run that was asked for, and others that have a scorecard."""
-        asked = self.runs() if self._asked.is_file() else []
-        known = {str(run): run for run in asked}
-        for card in self.scorecards()[0]:
-            known.setdefault(card.run, card.run_id)
-        return list(known.values())
-
-    def attempt(self, run: RunId) -> int:
-        """Return which attempt a run is at, as its set-aside traces show it."""
-        number = 1
-        while self._aside(run, number).exists():
-            number += 1
-        return number
-
-    def set_aside(self, run: RunId, attempt: int) -> None:
-        """Keep a broken attempt's trace out of the way of the next one."""
-        trace = self.trace(run)
-        if trace.exists():
-            trace.replace(self._aside(run, attempt))
-
-    def add(self, card: Scorecard) -> None:
-        """Append one scorecard."""
-        append_line(self._cards, card.model_dump_json())
-
-    @contextmanager
-    def step_scores_to_add(self) -> Iterator[LineFile]:
-        """Open the file of what steps scored, for more of its lines."""
-        file = LineFile(self._step_scores)
-        try:
-            yield file
-        finally:
-            file.close()
-
-    def step_score_lines(self) -> list[bytes]:
-        """Return what steps scored, a line each."""
-        if not self._step_scores.exists():
-            return []
-        return self._step_scores.read_bytes().splitlines()
-
-    def replace(self, cards: Iterable[Scorecard]) -> None:
-        """Rewrite all scorecards at once."""
-        text = "".join(card.model_dump_json() + "\n" for card in cards)
-        write_atomically(self._cards, text)
-
-    def _aside(self, run: RunId, attempt: int) -> Path:
-        return self.trace(run).with_suffix(f".attempt{attempt}.jsonl")
-
-    def scorecards(self) -> tuple[list[Scorecard], list[str]]:
-        """Return the readable scorecards and a warning for each that is odd."""
-        return read_scorecards(self._cards, self._has_task)
-
-    def _has_task(self, task: str) -> bool:
-        with suppress(UsageError, RecordError, OSError):
-            if any(one.id == task for one in self.asked.tasks):
-                return True
-        return task in task_ids()
-
-    def _rest(self) -> str:
-        traces = len([*self.folder.glob("trace/*.jsonl")])
-        cards, _ = read_scorecards(self._cards, lambda _: True)
-        return f"{traces} traces and {len(cards)} scorecards"
-
+logger = logging.getLogger(__name__)
 
 _LONGEST_NAME = 180
 """Of a file named after a run; file systems allow 255 bytes with all endings."""
@@ -176,59 +43,11 @@ _UNFINISHED = (
     "snapshots/manifests/.*",
     "snapshots/runs/.*",
 )
-"""Files that are renamed when they are whole."""
-
-
-def experiment_folder(plan: Plan) -> Path:
-    """Return the folder a plan asks for, or an unused one that tells what is in it."""
-    if plan.name:
-        return plan.out / plan.name
-    first = Path(plan.tasks[0]).name
-    tasks = first if len(plan.tasks) == 1 else f"{len(plan.tasks)}-tasks"
-    agent = plan.agent.rpartition(":")[2]
-    stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
-    folder = plan.out / f"{stamp}-{tasks}-{agent}"
-    return folder if not folder.exists() else _numbered(folder)
-
-
-def file_name(run: RunId) -> str:
-    """Return what files of one run are called, without their endings."""
-    # Model names hold slashes; a colon is fine in a file name.
-    name = quote(str(run), safe=":=,[]@")
-    if len(name) <= _LONGEST_NAME:
-        return name
-    # Some models are named by a path, and some agents by many settings.
-    digest = hashlib.sha256(str(run).encode()).hexdigest()[:16]
-    return f"{name[:_LONGEST_NAME]}-{digest}"
-
-
-def sweep_unfinished(folder: Path) -> None:
-    """Remove what writers that were killed left unfinished; nobody else may write."""
-    for pattern in _UNFINISHED:
-        for path in folder.glob(pattern):
-            path.unlink(missing_ok=True)
-
-
-def _numbered(folder: Path) -> Path:
-    number = 2
-    while (candidate := folder.with_name(f"{folder.name}-{number}")).exists():
-        number += 1
-    return candidate
-
-
-def same_task(asked: TaskSpec) -> Task:
-    """Load a task as it was asked for, if it still is that version."""
-    task = load_task(asked.source, edition=asked.edition)
-    if task.version != asked.version:
-        raise UsageError(
-            f"{asked.id} is at version {task.version} here, but the experiment ran"
-            f" version {asked.version}; scores of two versions cannot be mixed"
-        )
-    return task.model_copy(update={"budget": asked.budget})
+"""Temporary files, which are renamed when they are complete."""
 
 
 class StepScore(Record):
-    """What a step changed the submission to, and what that scores."""
+    """The score of the submission as a step left it."""
 
     run: str
     step: int
@@ -238,11 +57,231 @@ class StepScore(Record):
     submission_error: str | None = None
 
 
-def step_scores_by_run(experiment: Experiment) -> dict[str, list[StepScore]]:
-    """Return what was judged before; a line that is torn is judged again."""
-    found: dict[str, list[StepScore]] = {}
-    for raw in experiment.step_score_lines():
-        with suppress(ValidationError):
-            score = StepScore.model_validate_json(raw)
-            found.setdefault(score.run, []).append(score)
-    return {run: sorted(of, key=lambda one: one.step) for run, of in found.items()}
+class Experiment:
+    """One folder of runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.logs = folder / "logs"
+        self.report = folder / "report.html"
+        self.snapshots = folder / "snapshots"
+        self._spec = folder / "experiment.json"
+        self._scorecards = folder / "scorecards.jsonl"
+        self._step_scores = folder / "steps.jsonl"
+
+    def create(self, spec: ExperimentSpec) -> None:
+        """Make the folder and write its spec."""
+        if self._spec.exists():
+            raise UsageError(
+                f"{self.folder} already holds an experiment; choose another name,"
+                " or continue it with `mlab resume`"
+            )
+        with recording(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._spec, spec.model_dump_json(indent=2) + "\n")
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep other processes from writing; the kernel frees the lock of a dead one.
+
+        Temporary files that a killed writer left are deleted first.
+        """
+        with recording(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                lock = take_lock(self.folder / ".lock", wait=False)
+            except BlockingIOError:
+                raise UsageError(
+                    f"another mlab is at work on {self.folder}; wait until it is done"
+                ) from None
+        try:
+            for pattern in _UNFINISHED:
+                for path in self.folder.glob(pattern):
+                    logger.info("delete the unfinished file %s", path)
+                    path.unlink(missing_ok=True)
+            yield
+        finally:
+            os.close(lock)
+
+    @property
+    def spec(self) -> ExperimentSpec:
+        """The plan and its circumstances, as `experiment.json` records them."""
+        if not self._spec.is_file():
+            raise UsageError(f"{self.folder} is not an experiment: no experiment.json")
+        try:
+            return ExperimentSpec.model_validate_json(self._spec.read_bytes())
+        except ValidationError as error:
+            traces = len([*self.folder.glob("trace/*.jsonl")])
+            cards, _ = read_scorecards(self._scorecards, lambda _: True)
+            raise RecordError(
+                f"{self._spec} is damaged: {error.errors()[0]['msg']}; it cannot be"
+                f" resumed, but {traces} traces and {len(cards)} scorecards beside it"
+                " can still be read"
+            ) from error
+
+    def runs(self) -> list[RunId]:
+        """Return every planned run."""
+        spec = self.spec
+        return [
+            RunId(
+                task=task.id, agent=spec.agent_label, model=spec.model_label, seed=seed
+            )
+            for task in spec.tasks
+            for seed in spec.seeds
+        ]
+
+    def known_runs(self) -> list[RunId]:
+        """Return every planned run, and others that have a scorecard."""
+        planned = self.runs() if self._spec.is_file() else []
+        known = {str(run): run for run in planned}
+        for card in self.scorecards:
+            known.setdefault(card.run, card.run_id)
+        return list(known.values())
+
+    def trace(self, run: RunId | str) -> Trace:
+        """Read a run's trace; that of a run without a file has no steps."""
+        return read_trace(self.trace_path(run), str(run))
+
+    def trace_path(self, run: RunId | str) -> Path:
+        """Return the path of a run's trace."""
+        return self.folder / "trace" / f"{_file_name(run)}.jsonl"
+
+    def trace_damage(self, run: RunId) -> str | None:
+        """Return why a run's trace cannot be read, or None."""
+        try:
+            self.trace(run)
+        except RecordError as error:
+            return str(error)
+        return None
+
+    def submission_folder(self, run: RunId | str) -> Path:
+        """Return the folder of a run's collected submission."""
+        return self.folder / "submissions" / _file_name(run)
+
+    def attempt(self, run: RunId) -> int:
+        """Return the number of a run's attempt, which its set-aside traces show."""
+        number = 1
+        while self._aside(run, number).exists():
+            number += 1
+        return number
+
+    def set_aside(self, run: RunId, attempt: int) -> None:
+        """Rename a broken attempt's trace, so that the next one starts without it."""
+        trace = self.trace_path(run)
+        if trace.exists():
+            trace.replace(self._aside(run, attempt))
+
+    def _aside(self, run: RunId, attempt: int) -> Path:
+        return self.trace_path(run).with_suffix(f".attempt{attempt}.jsonl")
+
+    @property
+    def scorecards(self) -> list[Scorecard]:
+        """The readable scorecards, read from disk at every access."""
+        return read_scorecards(self._scorecards, self._has_task)[0]
+
+    @property
+    def warnings(self) -> list[str]:
+        """A sentence about every line of `scorecards.jsonl` that is not valid."""
+        return read_scorecards(self._scorecards, self._has_task)[1]
+
+    def _has_task(self, task: str) -> bool:
+        with suppress(UsageError, RecordError, OSError):
+            if any(one.id == task for one in self.spec.tasks):
+                return True
+        return task in task_ids()
+
+    def add_scorecard(self, card: Scorecard) -> None:
+        """Append one scorecard."""
+        append_line(self._scorecards, card.model_dump_json())
+
+    def replace_scorecards(self, cards: Iterable[Scorecard]) -> None:
+        """Rewrite all scorecards atomically."""
+        text = "".join(card.model_dump_json() + "\n" for card in cards)
+        write_atomically(self._scorecards, text)
+
+    def step_scores(self) -> dict[str, list[StepScore]]:
+        """Return the scores of steps by run; a truncated line is graded again."""
+        found: dict[str, list[StepScore]] = {}
+        raw = self._step_scores.read_bytes() if self._step_scores.exists() else b""
+        for line in raw.splitlines():
+            with suppress(ValidationError):
+                score = StepScore.model_validate_json(line)
+                found.setdefault(score.run, []).append(score)
+        return {run: sorted(of, key=lambda one: one.step) for run, of in found.items()}
+
+    @contextmanager
+    def open_step_scores(self) -> Iterator[LineFile]:
+        """Open the file of step scores for more lines."""
+        file = LineFile(self._step_scores)
+        try:
+            yield file
+        finally:
+            file.close()
+
+    def fork(self, run: RunId, step: int, target: "Experiment") -> Trace:
+        """Make `target` from one run's first `step` steps; resume it to continue."""
+        trace = self.trace(run)
+        if not 1 <= step <= len(trace.steps):
+            raise UsageError(f"{run} has steps 1 to {len(trace.steps)}, not {step}")
+        if target.folder.exists():
+            raise UsageError(
+                f"{target.folder} already exists; choose another folder with --as"
+            )
+        spec = self.spec
+        task = next(one for one in spec.tasks if one.id == run.task)
+        target.create(spec.model_copy(update={"tasks": (task,), "seeds": (run.seed,)}))
+        history = trace.model_copy(update={"steps": trace.steps[:step], "calls": ()})
+        with TraceWriter(target.trace_path(run)) as writer:
+            for kept in history.steps:
+                for call in kept.calls:
+                    writer.append(Called(run=str(run), call=call))
+                writer.append(kept)
+        with blame(RecordError, "the snapshots cannot be copied"):
+            # Objects are never rewritten, so two experiments may share them.
+            shutil.copytree(self.snapshots, target.snapshots, copy_function=os.link)
+        return history
+
+    def prune(self) -> Pruned:
+        """Delete the snapshots that no trace names."""
+        with self.lock():
+            steps = [step for run in self.runs() for step in self.trace(run).steps]
+            needed = [step.snapshot for step in steps if step.snapshot is not None]
+            return SnapshotStore(self.snapshots).prune(needed)
+
+
+def experiment_folder(plan: Plan) -> Path:
+    """Return the folder a plan names, or an unused one named by time, task, agent."""
+    if plan.name:
+        return plan.out / plan.name
+    first = Path(plan.tasks[0]).name
+    tasks = first if len(plan.tasks) == 1 else f"{len(plan.tasks)}-tasks"
+    agent = plan.agent.rpartition(":")[2]
+    stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
+    folder = unused = plan.out / f"{stamp}-{tasks}-{agent}"
+    number = 1
+    while unused.exists():
+        number += 1
+        unused = folder.with_name(f"{folder.name}-{number}")
+    return unused
+
+
+def _file_name(run: RunId | str) -> str:
+    """Return the name of a run's files, without their endings."""
+    # Model names hold slashes; a colon is fine in a file name.
+    name = quote(str(run), safe=":=,[]@")
+    if len(name) <= _LONGEST_NAME:
+        return name
+    # Some models are named by a path, and some agents by many settings.
+    digest = hashlib.sha256(str(run).encode()).hexdigest()[:16]
+    return f"{name[:_LONGEST_NAME]}-{digest}"
+
+
+def same_task(spec: TaskSpec) -> Task:
+    """Load a task of an experiment; raise `UsageError` if its version has changed."""
+    task = load_task(spec.source, edition=spec.edition)
+    if task.version != spec.version:
+        raise UsageError(
+            f"{spec.id} is at version {task.version} here, but the experiment ran"
+            f" version {spec.version}; scores of two versions cannot be mixed"
+        )
+    return task.model_copy(update={"budget": spec.budget})

@@ -67,7 +67,7 @@ class VotesFile:
 
 def missing_opinions(experiment: Experiment) -> list[str]:
     """Say which judges could not be heard on which runs, and why; a line a reason."""
-    cards, _ = experiment.scorecards()
+    cards = experiment.scorecards
     card_of = {card.run: card for card in last_attempts(cards)}
     last = {entry.run: entry for entry in VotesFile(experiment).entries}
     counted = Counter(

@@ -7,10 +7,9 @@ from mlagentbench.core.errors import BenchError, UsageError
 from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.task import Budget, Task
 from mlagentbench.core.trace import Trace
-from mlagentbench.experiment.experiment import Experiment, same_task, step_scores_by_run
+from mlagentbench.experiment.experiment import Experiment, same_task
 from mlagentbench.experiment.final_code import final_code, starter_texts
 from mlagentbench.experiment.plan import ExperimentSpec
-from mlagentbench.experiment.trace_file import read_trace
 from mlagentbench.experiment.votes_file import missing_opinions
 from mlagentbench.report.data import (
     CodeChanges,
@@ -165,7 +164,7 @@ def read_part(experiment: Experiment) -> Part:
 
 def step_scores(part: Part) -> dict[str, tuple[tuple[int, float], ...]]:
     """Return what steps scored on held-out data, by run."""
-    judged = step_scores_by_run(part.experiment)
+    judged = part.experiment.step_scores()
     return {
         run: tuple((one.step, one.score) for one in scores if one.score is not None)
         for run, scores in judged.items()
@@ -174,7 +173,7 @@ def step_scores(part: Part) -> dict[str, tuple[tuple[int, float], ...]]:
 
 def _asked(experiment: Experiment, notes: list[str]) -> ExperimentSpec | None:
     try:
-        return experiment.asked
+        return experiment.spec
     except (BenchError, OSError) as error:
         anything = (experiment.folder / "scorecards.jsonl", experiment.folder / "trace")
         if isinstance(error, UsageError) and not any(p.exists() for p in anything):
@@ -185,7 +184,7 @@ def _asked(experiment: Experiment, notes: list[str]) -> ExperimentSpec | None:
 
 def _cards(experiment: Experiment, notes: list[str]) -> list[Scorecard]:
     try:
-        cards, warnings = experiment.scorecards()
+        cards, warnings = experiment.scorecards, experiment.warnings
     except OSError as error:
         notes.append(f"scorecards.jsonl cannot be read: {error.strerror}")
         return []
@@ -218,7 +217,7 @@ def _tasks(part: Part) -> Iterable[tuple[str, Task]]:
 def _read_traces(part: Part) -> Iterable[tuple[str, Trace]]:
     for run in part.runs:
         try:
-            trace = read_trace(part.experiment.trace(run), str(run))
+            trace = part.experiment.trace(run)
         except (BenchError, OSError) as error:
             part.notes.append(str(error))
             continue
@@ -233,7 +232,7 @@ def _without_calls(trace: Trace) -> Trace:
 
 
 def _strangers(part: Part) -> Iterable[str]:
-    known = {part.experiment.trace(run).name for run in part.runs}
+    known = {part.experiment.trace_path(run).name for run in part.runs}
     for path in sorted((part.experiment.folder / "trace").glob("*.jsonl")):
         if path.name not in known and ".attempt" not in path.name:
             yield f"trace/{path.name} belongs to no known run and is not shown"
@@ -243,7 +242,7 @@ def changes_of(
     experiment: Experiment, run: RunId, trace: Trace, starter: Mapping[str, str]
 ) -> CodeChanges:
     """Compare a run's last workspace, or what it submitted, with the starter."""
-    folder = experiment.submission(run)
+    folder = experiment.submission_folder(run)
     found = final_code(experiment.snapshots, folder, trace, starter)
     return CodeChanges(
         files=code_changes(starter, found.texts, whole=found.whole),

@@ -49,7 +49,7 @@ async def run_episode(order: Job, run: RunId, sandbox: SandboxEnvironment) -> No
     A run that has a past goes through it again, without a model and without its
     sandbox, and then goes on from there.
     """
-    path = order.experiment.trace(run)
+    path = order.experiment.trace_path(run)
     past = read_trace(path, str(run))
     order.audience.run_started(run, order.task)
     with TraceWriter(path) as trace:
@@ -169,7 +169,7 @@ async def close_run(
     task: Task, run: RunId, experiment: Experiment, sandbox: SandboxEnvironment
 ) -> None:
     """Collect what the run leaves behind, while its sandbox lives."""
-    await save_submission(task, sandbox, experiment.submission(run))
+    await save_submission(task, sandbox, experiment.submission_folder(run))
 
 
 async def score_run(
@@ -181,11 +181,11 @@ async def score_run(
     steps: tuple[StepVerdict, ...] = (),
 ) -> Scorecard:
     """Judge a run from what was saved of it; `steps` is what each step left."""
-    trace = read_trace(experiment.trace(run), str(run))
+    trace = experiment.trace(run)
     if trace.end is None or not trace.end.ending.counts:
         return evaluate(task, run, trace, Verdict(steps=steps), under)
     try:
-        verdict = await judge_saved(task, prepared, experiment.submission(run))
+        verdict = await judge_saved(task, prepared, experiment.submission_folder(run))
         verdict = verdict.model_copy(update={"steps": steps})
     except BenchError as fault:
         return evaluate(task, run, _broken(trace, str(fault)), Verdict(), under)

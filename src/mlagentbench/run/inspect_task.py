@@ -74,7 +74,7 @@ def _judging(order: Job) -> Scorer:
             await close_run(order.task, run, experiment, sandbox())
             under = evaluation_context(order.sandbox, order.attempt)
             card = await score_run(order.task, order.prepared, run, experiment, under)
-            experiment.add(card)
+            experiment.add_scorecard(card)
             return _as_score(card)
 
         return score

@@ -83,13 +83,13 @@ def start_experiment(
     checked: CheckedPlan, experiment: Experiment, workshop: Services
 ) -> list[Job]:
     """Begin the experiment, in a folder of its own."""
-    experiment.begin(checked.asked)
+    experiment.create(checked.asked)
     return _jobs(checked.asked, checked.ready, experiment, workshop)
 
 
 def jobs_of(experiment: Experiment, workshop: Services) -> list[Job]:
     """Return the orders of an experiment that was begun before."""
-    asked = experiment.asked
+    asked = experiment.spec
     load_agent(find_agent(asked.agent))
     _check_models(asked)
     tasks = [_unchanged(one) for one in asked.tasks]

@@ -69,7 +69,7 @@ class PipelineBench:
                 out=scratch,
             )
             experiment = run(plan, cache=self._cache, audience=self._audience)
-            cards, _ = experiment.scorecards()
+            cards = experiment.scorecards
         return sorted(last_attempts(cards), key=lambda card: card.seed)
 
 

@@ -4,7 +4,7 @@ from mlagentbench.run.pipeline import run
 from mlagentbench.experiment.plan import Plan
 
 experiment = run(Plan(tasks=("house-price",), agent="tuner"))
-for card in experiment.scorecards()[0]:
+for card in experiment.scorecards:
     print(card.run, card.score, card.improvement)
 """
 
@@ -20,10 +20,8 @@ from mlagentbench.core.task import Task
 from mlagentbench.core.trace import Ending, Trace
 from mlagentbench.evaluation.evaluate import EvaluationContext, Verdict, evaluate
 from mlagentbench.experiment.experiment import Experiment, experiment_folder
-from mlagentbench.experiment.history import trace_damage
 from mlagentbench.experiment.plan import Plan
 from mlagentbench.experiment.scorecard_file import last_attempt_of
-from mlagentbench.experiment.trace_file import read_trace
 from mlagentbench.run.episode import end_line, evaluation_context
 from mlagentbench.run.inspect_task import Interrupted, Work, evaluate_jobs
 from mlagentbench.run.job import Job
@@ -43,7 +41,7 @@ def run(
     workshop = _workshop(cache, progress, audience)
     checked = check_plan(plan, workshop)
     sweep_scratch()
-    with experiment.held():
+    with experiment.lock():
         orders = start_experiment(checked, experiment, workshop)
         work = [(order, plan.seeds) for order in orders]
         if _carry_out(work, plan.parallel):
@@ -64,20 +62,20 @@ def resume(
     One whose trace is damaged ends `broken` with the reason; the others still go on.
     """
     sweep_scratch()
-    with experiment.held():
+    with experiment.lock():
         unfinished = unfinished_runs(experiment)
         if not unfinished:
             return []
         workshop = _workshop(cache, progress, audience)
         work = work_left(jobs_of(experiment, workshop), unfinished)
-        experiment.replace(cards_that_stay(experiment, unfinished))
+        experiment.replace_scorecards(cards_that_stay(experiment, unfinished))
         if _carry_out(work, _parallel(experiment)):
             _hear(experiment, workshop)
     return [run for run in experiment.runs() if str(run) in unfinished]
 
 
 def _hear(experiment: Experiment, workshop: Services) -> None:
-    judge = experiment.asked.judge
+    judge = experiment.spec.judge
     if judge is not None:
         ask_judge(experiment, judge, workshop.progress)
 
@@ -91,7 +89,7 @@ def _workshop(
 
 
 def _parallel(experiment: Experiment) -> int:
-    return min(experiment.asked.parallel, len(os.sched_getaffinity(0)))
+    return min(experiment.spec.parallel, len(os.sched_getaffinity(0)))
 
 
 def _carry_out(work: Work, parallel: int) -> bool:
@@ -113,7 +111,7 @@ def _broken_once(work: Work) -> Work:
     """Return what is to be repeated: our own failures get one more try."""
     again: Work = []
     for order, _ in work:
-        cards, _ = order.experiment.scorecards()
+        cards = order.experiment.scorecards
         broken = [card for card in cards if _is_broken(card, order)]
         for card in broken:
             order.experiment.set_aside(order.run_id(card.seed), order.attempt)
@@ -162,13 +160,13 @@ def readable(work: Work) -> Work:
 
 
 def _is_whole(order: Job, seed: int) -> bool:
-    return trace_damage(order.experiment, order.run_id(seed)) is None
+    return order.experiment.trace_damage(order.run_id(seed)) is None
 
 
 def _by_attempt(order: Job, unfinished: set[str]) -> list[tuple[int, tuple[int, ...]]]:
     attempts = _attempts(order.experiment)
     groups: dict[int, list[int]] = {}
-    for seed in order.experiment.asked.seeds:
+    for seed in order.experiment.spec.seeds:
         run = str(order.run_id(seed))
         if run in unfinished:
             groups.setdefault(attempts[run], []).append(seed)
@@ -185,7 +183,7 @@ def _attempts(experiment: Experiment) -> dict[str, int]:
 
 
 def _cards(experiment: Experiment) -> list[Scorecard]:
-    return experiment.scorecards()[0]
+    return experiment.scorecards
 
 
 def add_missing_scorecard(
@@ -194,17 +192,17 @@ def add_missing_scorecard(
     """Say how a run ended, unless it was judged."""
     if ending is Ending.BROKEN and reason is None:
         reason = f"it left no word; see {order.experiment.logs}"
-    cards, _ = order.experiment.scorecards()
+    cards = order.experiment.scorecards
     if any(card.run == str(run) and card.attempt == order.attempt for card in cards):
         return
     under = evaluation_context(order.sandbox, order.attempt)
-    damage = trace_damage(order.experiment, run)
+    damage = order.experiment.trace_damage(run)
     if damage is not None:
-        order.experiment.add(unreadable_card(order.task, run, damage, under))
+        order.experiment.add_scorecard(unreadable_card(order.task, run, damage, under))
         return
     trace = _trace(order, run)
     trace = trace.model_copy(update={"end": end_line(trace, ending, reason)})
-    order.experiment.add(evaluate(order.task, run, trace, Verdict(), under))
+    order.experiment.add_scorecard(evaluate(order.task, run, trace, Verdict(), under))
 
 
 def unreadable_card(
@@ -217,4 +215,4 @@ def unreadable_card(
 
 
 def _trace(order: Job, run: RunId) -> Trace:
-    return read_trace(order.experiment.trace(run), str(run))
+    return order.experiment.trace(run)

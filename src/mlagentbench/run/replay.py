@@ -18,7 +18,7 @@ from mlagentbench.core.task import Task
 from mlagentbench.core.text import encodable
 from mlagentbench.core.trace import REJECTED, Fault, Step, Trace
 from mlagentbench.experiment.experiment import Experiment, same_task
-from mlagentbench.experiment.trace_file import RecordedRun, read_trace
+from mlagentbench.experiment.trace_file import RecordedRun
 from mlagentbench.run.budget import BudgetMeter
 from mlagentbench.run.model_calls import MAIN, preferred_protocol, request_sha
 from mlagentbench.run.steps import as_input
@@ -136,10 +136,10 @@ def replay_agent(agent: Agent, rehearsal: ReplayContext) -> None:
 
 def prompts_of(experiment: Experiment, run: RunId, step: int) -> list[Prompt]:
     """Return every request of the agent's that led to `step`, exactly as it was."""
-    trace = read_trace(experiment.trace(run), str(run))
+    trace = experiment.trace(run)
     if not 1 <= step <= len(trace.steps):
         raise UsageError(f"{run} has steps 1 to {len(trace.steps)}, not {step}")
-    asked = experiment.asked
+    asked = experiment.spec
     task = same_task(next(one for one in asked.tasks if one.id == run.task))
     rehearsal = ReplayContext(
         task=task,

@@ -25,10 +25,8 @@ from mlagentbench.experiment.experiment import (
     Experiment,
     StepScore,
     same_task,
-    step_scores_by_run,
 )
 from mlagentbench.experiment.scorecard_file import last_attempt_of
-from mlagentbench.experiment.trace_file import read_trace
 from mlagentbench.grading.grader import shared_judges
 from mlagentbench.grading.submission import judge_saved
 from mlagentbench.run.episode import evaluation_context, score_run
@@ -81,14 +79,14 @@ def rescore(
     Costs are counted by `prices`, else by those the experiment began with, else they
     are what was recorded.
     """
-    with experiment.held():
+    with experiment.lock():
         court = _court(experiment, cache, progress, prices)
         if steps:
             asyncio.run(_score_all_steps(court, progress))
         fresh = _with_opinions(asyncio.run(_judge_all(court, progress)), court.old)
         attempts = last_attempt_of(court.old)
         earlier = [card for card in court.old if card.attempt < attempts[card.run]]
-        experiment.replace([*earlier, *fresh])
+        experiment.replace_scorecards([*earlier, *fresh])
     return fresh
 
 
@@ -98,21 +96,21 @@ def _court(
     progress: Progress,
     prices: Mapping[str, Price] | None,
 ) -> Rescoring:
-    asked = experiment.asked
+    asked = experiment.spec
     tasks = {one.id: same_task(one) for one in asked.tasks}
     return Rescoring(
         experiment=experiment,
         tasks=tasks,
         prepared={name: prepare(task, cache, progress) for name, task in tasks.items()},
         prices=asked.prices if prices is None else prices,
-        old=experiment.scorecards()[0],
+        old=experiment.scorecards,
     )
 
 
 async def _judge_all(court: Rescoring, progress: Progress) -> list[Scorecard]:
     total = len(court.experiment.runs())
     progress.start(f"judging {total} run{'s' if total > 1 else ''}", total)
-    scores = step_scores_by_run(court.experiment)
+    scores = court.experiment.step_scores()
     attempts = last_attempt_of(court.old)
     under = _circumstances(court)
     cards: list[Scorecard] = []
@@ -154,7 +152,7 @@ async def _again(
 
 
 def _circumstances(court: Rescoring) -> EvaluationContext:
-    asked = court.experiment.asked
+    asked = court.experiment.spec
     sandbox = SandboxUsed(
         provider=asked.sandbox, limits=asked.limits, unsafe=asked.unsafe
     )
@@ -167,8 +165,8 @@ def _at_a_time(task: Task) -> int:
 
 
 async def _score_all_steps(court: Rescoring, progress: Progress) -> None:
-    before = step_scores_by_run(court.experiment)
-    with court.experiment.step_scores_to_add() as file:
+    before = court.experiment.step_scores()
+    with court.experiment.open_step_scores() as file:
 
         def keep(score: StepScore) -> None:
             file.append(score.model_dump_json())
@@ -254,7 +252,7 @@ def _submissions(docket: GradingJob) -> list[tuple[StepScore, str]]:
     """Return where the submission changed, with the snapshot that holds it."""
     run, task = str(docket.run), docket.task
     store = SnapshotStore(docket.experiment.snapshots, run=run)
-    trace = read_trace(docket.experiment.trace(docket.run), run)
+    trace = docket.experiment.trace(docket.run)
     found: list[tuple[StepScore, str]] = []
     last = None
     for step in trace.steps:

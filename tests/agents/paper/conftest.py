@@ -8,7 +8,6 @@ from voices.classic_stage import STAGE
 
 from mlagentbench.core.trace import Step
 from mlagentbench.experiment.plan import BudgetOverride, Plan
-from mlagentbench.experiment.trace_file import read_trace
 from mlagentbench.run.pipeline import run
 
 QUICK_TASK = Path(__file__).parents[2] / "faults" / "quick"
@@ -57,8 +56,8 @@ def play(tmp_path, cache):
         )
         experiment = run(plan, cache=cache)
         (run_id,) = experiment.runs()
-        steps = read_trace(experiment.trace(run_id), str(run_id)).steps
-        (card,) = experiment.scorecards()[0]
+        steps = experiment.trace(run_id).steps
+        (card,) = experiment.scorecards
         return Played(STAGE.asked, STAGE.helped, steps, card, experiment)
 
     return go

@@ -93,8 +93,8 @@ def _told_apart(sides: list[Side], texts: Sequence[str]) -> list[Side]:
 
 def _side(text: str) -> tuple[Side, list[str]]:
     folder, name = split(text)
-    found, warnings = Experiment(folder).scorecards()
-    cards = last_attempts(found)
+    experiment = Experiment(folder)
+    cards = last_attempts(experiment.scorecards)
     if not cards:
         raise UsageError(
             f"{folder} has no scorecards; `mlab score {folder}` makes them"
@@ -109,7 +109,7 @@ def _side(text: str) -> tuple[Side, list[str]]:
         raise UsageError(
             f"{text} is several: {_listed(chosen)}; name one of them as {folder}:NAME"
         )
-    return Side(name=harmless(acting.pop()), cards=tuple(chosen)), warnings
+    return Side(name=harmless(acting.pop()), cards=tuple(chosen)), experiment.warnings
 
 
 def _names(card: Scorecard) -> tuple[str, str, str]:

@@ -14,9 +14,8 @@ def command(*, experiment: Path, as_json: bool) -> None:
     """Drop snapshots and objects of EXP that no run's trace names."""
     from mlagentbench.cli.console import print_json
     from mlagentbench.experiment.experiment import Experiment
-    from mlagentbench.experiment.history import prune
 
-    pruned = prune(Experiment(experiment))
+    pruned = Experiment(experiment).prune()
     if as_json:
         print_json(pruned.model_dump())
         return

@@ -38,7 +38,6 @@ def command(
 def _experiment(text: str, step: int | None, new: Path | None) -> "Experiment":
     from mlagentbench.cli.options import select_runs
     from mlagentbench.experiment.experiment import Experiment
-    from mlagentbench.experiment.history import fork
 
     found, runs = select_runs(text)
     if step is None and new is None:
@@ -48,5 +47,5 @@ def _experiment(text: str, step: int | None, new: Path | None) -> "Experiment":
     if len(runs) > 1:
         raise UsageError(f"name the run to fork: {text}:RUN")
     target = Experiment(new)
-    fork(found, runs[0], step, target)
+    found.fork(runs[0], step, target)
     return target

@@ -45,7 +45,7 @@ def command(
             if judge is not None:
                 from mlagentbench.run.llm_judge.judge import ask_judge
 
-                with experiment.held():
+                with experiment.lock():
                     ask_judge(experiment, judge, screen, again=again, prices=priced)
         report = save_report(experiment, open_it=False)
         codes.append(print_outcome(experiment, report, as_json=as_json))

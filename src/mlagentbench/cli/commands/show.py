@@ -28,10 +28,9 @@ def command(
 ) -> None:
     """Show what an agent did, step by step."""
     from mlagentbench.cli.options import select_runs
-    from mlagentbench.experiment.trace_file import read_trace
 
     found, runs = select_runs(experiment)
-    traces = {run: read_trace(found.trace(run), str(run)) for run in runs}
+    traces = {run: found.trace(run) for run in runs}
     if as_json:
         print_json([trace.model_dump(mode="json") for trace in traces.values()])
         return
@@ -90,7 +89,7 @@ def _print_diff(experiment: "Experiment", run: "RunId", trace: "Trace") -> None:
     from mlagentbench.experiment.final_code import starter_texts
     from mlagentbench.report.collect import changes_of
 
-    asked = next(task for task in experiment.asked.tasks if task.id == run.task)
+    asked = next(task for task in experiment.spec.tasks if task.id == run.task)
     starter = starter_texts(same_task(asked))
     changes = changes_of(experiment, run, trace, starter)
     console = out()

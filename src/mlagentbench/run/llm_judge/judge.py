@@ -17,7 +17,6 @@ from mlagentbench.evaluation.llm_judge import opinion_of
 from mlagentbench.experiment.experiment import Experiment, same_task
 from mlagentbench.experiment.plan import Judge, RetryLimits
 from mlagentbench.experiment.scorecard_file import last_attempts
-from mlagentbench.experiment.trace_file import read_trace
 from mlagentbench.experiment.votes_file import Refusal, Vote, VotesFile
 from mlagentbench.run.llm_judge.prompt import (
     JudgeQuestion,
@@ -149,14 +148,14 @@ def ask_judge(
     Votes that were given before are not asked for again unless `again` says so. Where
     the judge cannot be asked, the card stays as it is and the reason is kept.
     """
-    asked = experiment.asked
+    asked = experiment.spec
     prices = asked.prices if prices is None else prices
     hearing = JudgeSession(judge, asked.patience, VotesFile(experiment))
-    cards, _ = experiment.scorecards()
+    cards = experiment.scorecards
     cases = list(_cases(experiment, hearing, last_attempts(cards)))
     _ask(hearing, cases, progress, again=again)
     of_run = {case.run: case for case in cases if not hearing.unasked(case)}
-    experiment.replace(
+    experiment.replace_scorecards(
         _with_opinion(card, hearing, of_run[card.run], prices)
         if _is_about(of_run.get(card.run), card)
         else card
@@ -171,7 +170,7 @@ def _cases(
     room = _ROOM.get(hearing.judge.model.partition("/")[0], _USUAL_ROOM)
     problems = {
         one.id: shortened(problem(same_task(one)), room // 3)
-        for one in experiment.asked.tasks
+        for one in experiment.spec.tasks
     }
     card_of = {card.run: card for card in cards if card.ending.counts}
     for run in experiment.runs():
@@ -179,7 +178,7 @@ def _cases(
         if card is None:
             continue
         try:
-            trace = read_trace(experiment.trace(run), card.run)
+            trace = experiment.trace(run)
         except RecordError as damage:
             hearing.refuse(card.run, card.attempt, str(damage))
             continue

@@ -23,7 +23,7 @@ from mlagentbench.core.trace import Called, End, Ending, ModelCall, Seconds, Spe
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.plan import Plan
 from mlagentbench.experiment.trace_file import TraceWriter
-from mlagentbench.grading.grader import judge, shared_judges
+from mlagentbench.grading.grader import grade_answers, shared_graders
 from mlagentbench.run.pipeline import run
 from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
@@ -102,8 +102,8 @@ def one_grading(experiment: Experiment) -> tuple[float, float]:
 
     async def both() -> tuple[float, float]:
         fresh = await _median(task, answers, truth)
-        async with shared_judges():
-            await judge(task, answers[0], truth)
+        async with shared_graders():
+            await grade_answers(task, answers[0], truth)
             return fresh, await _median(task, answers, truth)
 
     return asyncio.run(both())
@@ -113,7 +113,7 @@ async def _median(task: Task, answers: list[Path], truth: Path) -> float:
     taken = []
     for one in answers:
         clock = time.perf_counter()
-        verdict = await judge(task, one, truth)
+        verdict = await grade_answers(task, one, truth)
         taken.append(time.perf_counter() - clock)
         if verdict.score is None:
             raise SystemExit(f"{one} was refused: {verdict.submission_error}")

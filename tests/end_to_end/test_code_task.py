@@ -12,7 +12,7 @@ import pytest
 
 from mlagentbench.core.trace import Ending
 from mlagentbench.experiment.plan import Plan
-from mlagentbench.grading.submission import judge_saved
+from mlagentbench.grading.submission import grade_saved
 from mlagentbench.run.pipeline import run
 from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
@@ -96,7 +96,7 @@ def _gradings(cache, times, split):
     prepared = prepare(task, cache)
     saved = task.folder / "reference"
     verdicts = [
-        asyncio.run(judge_saved(task, prepared, saved, split=split))
+        asyncio.run(grade_saved(task, prepared, saved, split=split))
         for _ in range(times)
     ]
     return [verdict.score for verdict in verdicts]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.evaluation.evaluate import Verdict
-from mlagentbench.grading.submission import judge_saved
+from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
 
@@ -27,7 +27,7 @@ def quick_folder(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def judge_layer(quick_folder, cache, tmp_path):
+def grade_layer(quick_folder, cache, tmp_path):
     """Judge the text of a layer.py; `beside` are files planted next to it."""
 
     def judge(
@@ -45,7 +45,7 @@ def judge_layer(quick_folder, cache, tmp_path):
             (saved / name).write_text(text)
         task = load_task(folder)
         prepared = prepare(task, cache)
-        return asyncio.run(judge_saved(task, prepared, saved, split=split))
+        return asyncio.run(grade_saved(task, prepared, saved, split=split))
 
     return judge
 

@@ -29,15 +29,15 @@ def frame(data): os.write(number, len(data).to_bytes(8, "big") + data)
 """
 
 
-def test_the_starter_is_about_as_fast_as_itself(judge_layer, starter_code):
-    verdict = judge_layer(starter_code)
+def test_the_starter_is_about_as_fast_as_itself(grade_layer, starter_code):
+    verdict = grade_layer(starter_code)
     assert 0.6 < verdict.score < 1.6
     low, high = verdict.score_ci
     assert low <= verdict.score <= high
 
 
-def test_the_reference_is_many_times_faster(judge_layer, reference_code):
-    assert judge_layer(reference_code).score < 0.25
+def test_the_reference_is_many_times_faster(grade_layer, reference_code):
+    assert grade_layer(reference_code).score < 0.25
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_the_reference_is_many_times_faster(judge_layer, reference_code):
         ("return np.zeros(10**12)", "exit code 1"),
     ],
 )
-def test_a_wrong_output_is_refused_with_its_reason(judge_layer, body, reason):
-    verdict = judge_layer(SHAPED.format(body=body))
+def test_a_wrong_output_is_refused_with_its_reason(grade_layer, body, reason):
+    verdict = grade_layer(SHAPED.format(body=body))
     assert verdict.score is None
     assert reason in verdict.submission_error
 
@@ -77,16 +77,16 @@ def test_a_wrong_output_is_refused_with_its_reason(judge_layer, body, reason):
         ("import pandas", "No module named 'pandas'"),
     ],
 )
-def test_a_file_that_cannot_be_imported_is_refused(judge_layer, code, reason):
-    assert reason in judge_layer(code).submission_error
+def test_a_file_that_cannot_be_imported_is_refused(grade_layer, code, reason):
+    assert reason in grade_layer(code).submission_error
 
 
-def test_a_missing_file_is_refused(judge_layer):
-    verdict = judge_layer(None, beside={"other.py": ""})
+def test_a_missing_file_is_refused(grade_layer):
+    verdict = grade_layer(None, beside={"other.py": ""})
     assert verdict.submission_error == "layer.py is missing"
 
 
-def test_a_time_it_writes_or_prints_counts_nowhere(judge_layer, starter_code):
+def test_a_time_it_writes_or_prints_counts_nowhere(grade_layer, starter_code):
     fake = (
         "import json\n"
         "for name in ('turns.json', 'timings.json', '/tmp/turns.json', 'score.csv'):\n"
@@ -94,20 +94,20 @@ def test_a_time_it_writes_or_prints_counts_nowhere(judge_layer, starter_code):
         "print('ready'); print('relative time=0.001')\n"
         "import sys; sys.stderr.write('score 0.001\\n')\n"
     )
-    verdict = judge_layer(fake + starter_code)
+    verdict = grade_layer(fake + starter_code)
     assert verdict.score > 0.6
 
 
-def test_a_patched_clock_counts_nowhere(judge_layer, starter_code):
+def test_a_patched_clock_counts_nowhere(grade_layer, starter_code):
     patched = (
         "import time\n"
         "for name in ('time', 'perf_counter', 'monotonic', 'process_time'):\n"
         "    setattr(time, name, lambda: 0.0)\n"
     )
-    assert judge_layer(patched + starter_code).score > 0.6
+    assert grade_layer(patched + starter_code).score > 0.6
 
 
-def test_a_daemon_does_not_burn_the_starters_time(judge_layer, starter_code):
+def test_a_daemon_does_not_burn_the_starters_time(grade_layer, starter_code):
     burner = (
         "import os\n"
         "if os.fork() == 0:\n"
@@ -116,34 +116,34 @@ def test_a_daemon_does_not_burn_the_starters_time(judge_layer, starter_code):
         "        while True: pass\n"
         "    os._exit(0)\n"
     )
-    verdict = judge_layer(burner + starter_code)
+    verdict = grade_layer(burner + starter_code)
     # It shares the one core with itself alone, and may come too late by that.
     assert verdict.score is None or verdict.score > 1.2
 
 
-def test_a_process_left_behind_is_gone_with_its_turn(judge_layer, reference_code):
+def test_a_process_left_behind_is_gone_with_its_turn(grade_layer, reference_code):
     left = (
         "import subprocess\n"
         "subprocess.Popen(['sleep', '876543'], start_new_session=True)\n"
     )
-    verdict = judge_layer(left + reference_code)
+    verdict = grade_layer(left + reference_code)
     assert verdict.score is not None
     commands = [_command(path) for path in Path("/proc").glob("[0-9]*/cmdline")]
     assert not any(b"876543" in command for command in commands)
 
 
-def test_every_turn_finds_a_fresh_sandbox(judge_layer, reference_code):
+def test_every_turn_finds_a_fresh_sandbox(grade_layer, reference_code):
     once = (
         "import os\n"
         "for place in ('/workspace/been', '/tmp/been', '/dev/shm/been'):\n"
         "    if os.path.exists(place): raise RuntimeError('I have been here')\n"
         "    open(place, 'w').close()\n"
     )
-    assert judge_layer(once + reference_code).score is not None
+    assert grade_layer(once + reference_code).score is not None
 
 
 def test_remembered_outputs_of_visible_inputs_are_wrong_for_hidden_ones(
-    judge_layer, quick_folder, cache
+    grade_layer, quick_folder, cache
 ):
     public = prepare(load_task(quick_folder), cache).public
     remembered = (public / "data" / "expected.npz").read_bytes()
@@ -154,7 +154,7 @@ def test_remembered_outputs_of_visible_inputs_are_wrong_for_hidden_ones(
         "KNOWN = iter([KNOWN[name] for name in sorted(KNOWN.files)])\n"
         "def forward(*call): return next(KNOWN)\n"
     )
-    assert judge_layer(code).score is None
+    assert grade_layer(code).score is None
 
 
 @pytest.mark.parametrize(
@@ -174,33 +174,33 @@ def test_remembered_outputs_of_visible_inputs_are_wrong_for_hidden_ones(
         "evil.pth",
     ],
 )
-def test_a_planted_file_is_never_loaded(judge_layer, reference_code, name):
+def test_a_planted_file_is_never_loaded(grade_layer, reference_code, name):
     planted = {name: "import os; os._exit(66)\n"}
-    verdict = judge_layer(reference_code, beside=planted, split="visible")
+    verdict = grade_layer(reference_code, beside=planted, split="visible")
     assert verdict.score is not None, verdict.submission_error
 
 
-def test_a_look_alike_of_the_driver_gains_nothing(judge_layer):
+def test_a_look_alike_of_the_driver_gains_nothing(grade_layer):
     code = CHANNEL + (
         "os.write(number, b'ready\\n')\n"
         "while os.read(number, 1 << 20): pass\n"
         "frame(bytes(100)); os._exit(0)\n"
     )
-    assert "type and shape" in judge_layer(code).submission_error
+    assert "type and shape" in grade_layer(code).submission_error
 
 
-def test_an_answer_before_the_input_is_refused(judge_layer):
+def test_an_answer_before_the_input_is_refused(grade_layer):
     code = CHANNEL + "os.write(number, b'ready\\n' + bytes(8)); os._exit(0)\n"
-    assert judge_layer(code).score is None
+    assert grade_layer(code).score is None
 
 
-def test_a_frame_that_claims_to_be_huge_is_refused(judge_layer):
+def test_a_frame_that_claims_to_be_huge_is_refused(grade_layer):
     code = CHANNEL + SHAPED.format(body="os.write(number, b'\\xff' * 8); os._exit(0)")
-    assert "longer than" in judge_layer(code).submission_error
+    assert "longer than" in grade_layer(code).submission_error
 
 
 def test_a_gigabyte_of_prints_is_dropped_and_costs_only_its_own_time(
-    judge_layer, reference_code
+    grade_layer, reference_code
 ):
     noisy = reference_code + (
         "\nquiet = forward\n"
@@ -209,12 +209,12 @@ def test_a_gigabyte_of_prints_is_dropped_and_costs_only_its_own_time(
         "    for _ in range(70): os.write(1, b'x' * (1 << 20))\n"
         "    return quiet(*call)\n"
     )
-    verdict = judge_layer(noisy)
-    assert verdict.score is None or verdict.score > judge_layer(reference_code).score
+    verdict = grade_layer(noisy)
+    assert verdict.score is None or verdict.score > grade_layer(reference_code).score
 
 
 def test_no_label_and_no_file_of_ours_is_to_be_found_inside(
-    judge_layer, reference_code
+    grade_layer, reference_code
 ):
     search = (
         "import os\n"
@@ -225,18 +225,18 @@ def test_no_label_and_no_file_of_ours_is_to_be_found_inside(
         "    if found := OURS.intersection(files + folders):\n"
         "        raise RuntimeError(f'{folder}: {found}')\n"
     )
-    verdict = judge_layer(search + reference_code, split="visible")
+    verdict = grade_layer(search + reference_code, split="visible")
     assert verdict.score is not None, verdict.submission_error
 
 
 def test_where_the_starter_fails_too_the_fault_is_ours(
-    judge_layer, quick_folder, tmp_path
+    grade_layer, quick_folder, tmp_path
 ):
     broken = tmp_path / "broken"
     shutil.copytree(quick_folder, broken)
     (broken / "starter" / "layer.py").write_text("raise RuntimeError('ours')\n")
     with pytest.raises(SandboxError, match=r"starter cannot be run either: .*ours"):
-        judge_layer("raise RuntimeError('theirs')\n", folder=broken)
+        grade_layer("raise RuntimeError('theirs')\n", folder=broken)
 
 
 def _command(path: Path) -> bytes:

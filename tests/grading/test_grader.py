@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.core.errors import GraderError
-from mlagentbench.grading.grader import GraderPool, grade_once, judge, shared_judges
+from mlagentbench.grading.grader import (
+    GraderPool,
+    grade_answers,
+    grade_once,
+    shared_graders,
+)
 from mlagentbench.grading.grader_process import GradeRequest
 from mlagentbench.tasks.load import load_task
 
@@ -63,7 +68,7 @@ def wish(folder: Path, text: str) -> Path:
 
 async def outcome(task, folder, text):
     try:
-        return await judge(task, wish(folder, text), folder / "truth")
+        return await grade_answers(task, wish(folder, text), folder / "truth")
     except GraderError as error:
         return error
 
@@ -73,7 +78,7 @@ async def outcomes_alone(task, folder):
 
 
 async def outcomes_shared(task, folder):
-    async with shared_judges():
+    async with shared_graders():
         found = [outcome(task, folder, text) for text in WISHES]
         return dict(zip(WISHES, await asyncio.gather(*found), strict=True))
 
@@ -157,7 +162,7 @@ def test_a_grader_that_cannot_be_imported_is_our_fault(tmp_path, how):
     async def judging():
         if how == "alone":
             return await outcome(task, tmp_path, "score")
-        async with shared_judges():
+        async with shared_graders():
             return await outcome(task, tmp_path, "score")
 
     assert "RuntimeError: half done" in str(asyncio.run(judging()))
@@ -178,8 +183,10 @@ def test_a_grader_that_starts_threads_is_judged_in_fresh_processes(tmp_path):
     task = task_with(tmp_path / "task", threaded)
 
     async def judging():
-        async with shared_judges():
-            return await judge(task, wish(tmp_path, "score"), tmp_path / "truth")
+        async with shared_graders():
+            return await grade_answers(
+                task, wish(tmp_path, "score"), tmp_path / "truth"
+            )
 
     assert asyncio.run(judging()).score == os.getpid()
 
@@ -191,7 +198,7 @@ def test_when_the_shared_process_is_killed_its_cases_are_ours_and_the_next_is_he
     task = task_with(tmp_path / "task", parent)
 
     async def judging():
-        async with shared_judges():
+        async with shared_graders():
             killed = await outcome(task, tmp_path, "exit")
             return killed, await outcome(task, tmp_path, "score")
 
@@ -204,7 +211,7 @@ def test_leaving_early_leaves_no_process_behind(tmp_path):
     task = task_with(tmp_path / "task", OBEDIENT)
 
     async def judging():
-        async with shared_judges():
+        async with shared_graders():
             slow = asyncio.create_task(outcome(task, tmp_path, "sleep"))
             while not (tmp_path / "pid").exists():
                 await asyncio.sleep(0.05)

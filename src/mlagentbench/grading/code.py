@@ -15,13 +15,13 @@ from mlagentbench.core.turns import Turns
 from mlagentbench.evaluation.evaluate import Verdict
 from mlagentbench.evaluation.statistics.intervals import median_interval
 from mlagentbench.grading.code_process import CodeOutcome, Request
-from mlagentbench.grading.grader import judge
+from mlagentbench.grading.grader import grade_answers
 from mlagentbench.tasks.prepare import Prepared
 
 Split = Literal["hidden", "visible"]
 
 
-async def judge_code(
+async def grade_code(
     task: Task, grading: Grading, prepared: Prepared, submission: Path, split: Split
 ) -> Verdict:
     """Run the collected files on one split's inputs and grade what comes out."""
@@ -42,7 +42,7 @@ async def judge_code(
         outcome = await _take_turns(request)
         if outcome.turns is None:
             return Verdict(submission_error=outcome.refused)
-        verdict = await judge(task, answers, truth)
+        verdict = await grade_answers(task, answers, truth)
     return _with_interval(verdict, outcome.turns)
 
 

@@ -2,7 +2,7 @@
 
 The child sees the labels, so nothing of the agent's runs in it: it calls the task's
 own `grade.py` with two paths and prints one JSON line. It is either a fresh process, or
-forked from one that has imported the grader before (`shared_judges`).
+forked from one that has imported the grader before (`shared_graders`).
 """
 
 import asyncio
@@ -114,7 +114,7 @@ class GraderPool:
 _ROOM: ContextVar[GraderPool | None] = ContextVar("judge_room", default=None)
 
 
-async def judge(task: Task, answers: Path, truth: Path) -> Verdict:
+async def grade_answers(task: Task, answers: Path, truth: Path) -> Verdict:
     """Grade `answers` against `truth`; raise `GraderError` where the fault is ours."""
     case = GradeRequest(
         folder=task.folder, edition=task.edition, answers=answers, truth=truth
@@ -127,7 +127,7 @@ async def judge(task: Task, answers: Path, truth: Path) -> Verdict:
 
 
 @asynccontextmanager
-async def shared_judges() -> AsyncIterator[None]:
+async def shared_graders() -> AsyncIterator[None]:
     """Let all gradings inside share the work of importing their graders.
 
     Each is still judged in a process of its own, with caps of its own.

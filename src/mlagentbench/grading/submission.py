@@ -5,12 +5,12 @@ from pathlib import Path
 from mlagentbench.core.task import Task
 from mlagentbench.environment.paths import refusal_note
 from mlagentbench.evaluation.evaluate import Verdict
-from mlagentbench.grading.code import Split, judge_code
-from mlagentbench.grading.grader import judge
+from mlagentbench.grading.code import Split, grade_code
+from mlagentbench.grading.grader import grade_answers
 from mlagentbench.tasks.prepare import Prepared
 
 
-async def judge_saved(
+async def grade_saved(
     task: Task, prepared: Prepared, saved: Path, *, split: Split = "hidden"
 ) -> Verdict:
     """Judge a collected submission; code is run on the inputs of `split`."""
@@ -19,8 +19,10 @@ async def judge_saved(
     if not saved.is_dir():
         return Verdict(submission_error="nothing was collected")
     if task.grading is not None:
-        return await judge_code(task, task.grading, prepared, saved, split)
-    return await judge(task, _answers(task, saved), prepared.private / task.truth)
+        return await grade_code(task, task.grading, prepared, saved, split)
+    return await grade_answers(
+        task, _answers(task, saved), prepared.private / task.truth
+    )
 
 
 def _answers(task: Task, files: Path) -> Path:

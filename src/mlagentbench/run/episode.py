@@ -19,7 +19,7 @@ from mlagentbench.evaluation.cost import Price
 from mlagentbench.evaluation.evaluate import EvaluationContext, Verdict, evaluate
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.trace_file import RecordedRun, TraceWriter, read_trace
-from mlagentbench.grading.submission import judge_saved
+from mlagentbench.grading.submission import grade_saved
 from mlagentbench.run.budget import RunOver, from_inspect_limit
 from mlagentbench.run.job import Job
 from mlagentbench.run.model_calls import ModelCaller, preferred_protocol
@@ -185,7 +185,7 @@ async def score_run(
     if trace.end is None or not trace.end.ending.counts:
         return evaluate(task, run, trace, Verdict(steps=steps), under)
     try:
-        verdict = await judge_saved(task, prepared, experiment.submission_folder(run))
+        verdict = await grade_saved(task, prepared, experiment.submission_folder(run))
         verdict = verdict.model_copy(update={"steps": steps})
     except BenchError as fault:
         return evaluate(task, run, _broken(trace, str(fault)), Verdict(), under)

@@ -14,8 +14,8 @@ from mlagentbench.core.task import Baseline, Measured, Task
 from mlagentbench.core.trace import utc_now
 from mlagentbench.experiment.plan import Plan
 from mlagentbench.experiment.scorecard_file import last_attempts
-from mlagentbench.grading.grader import judge
-from mlagentbench.grading.submission import judge_saved
+from mlagentbench.grading.grader import grade_answers
+from mlagentbench.grading.submission import grade_saved
 from mlagentbench.run.pipeline import run
 from mlagentbench.tasks.check.evidence import Attempt
 from mlagentbench.tasks.digest import task_digest
@@ -49,10 +49,10 @@ class PipelineBench:
     def judge(self, task: Task, answers: Path, truth: Path) -> Attempt:
         """Grade answers in a capped child; run code in a grading sandbox before."""
         if task.grading is None:
-            verdict = asyncio.run(judge(task, answers, truth))
+            verdict = asyncio.run(grade_answers(task, answers, truth))
         else:
             prepared = prepare(task, self._cache)
-            verdict = asyncio.run(judge_saved(task, prepared, answers))
+            verdict = asyncio.run(grade_saved(task, prepared, answers))
         return Attempt(score=verdict.score, error=verdict.submission_error, seconds=0)
 
     def solve_all(

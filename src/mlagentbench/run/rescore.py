@@ -27,8 +27,8 @@ from mlagentbench.experiment.experiment import (
     same_task,
 )
 from mlagentbench.experiment.scorecard_file import last_attempt_of
-from mlagentbench.grading.grader import shared_judges
-from mlagentbench.grading.submission import judge_saved
+from mlagentbench.grading.grader import shared_graders
+from mlagentbench.grading.submission import grade_saved
 from mlagentbench.run.episode import evaluation_context, score_run
 from mlagentbench.run.pipeline import unreadable_card
 from mlagentbench.tasks.prepare import Prepared, prepare
@@ -128,7 +128,7 @@ async def _judge_all(court: Rescoring, progress: Progress) -> list[Scorecard]:
             return card
 
         # One task's judges at a time, so that their memory does not add up.
-        async with shared_judges():
+        async with shared_graders():
             cards += await asyncio.gather(*map(judge_one, dockets))
     return cards
 
@@ -174,7 +174,7 @@ async def _score_all_steps(court: Rescoring, progress: Progress) -> None:
         for task, dockets in court.by_task():
             total = sum(map(count_submissions, dockets))
             progress.start(f"judging {total} submissions of {task.id}", total)
-            async with shared_judges():
+            async with shared_graders():
                 for docket in dockets:
                     await score_steps(
                         docket,
@@ -284,7 +284,7 @@ async def _judged(docket: GradingJob, found: StepScore, snapshot: str) -> StepSc
         saved = Path(scratch) / "submission"
         store.extract(snapshot, docket.task.submission, saved)
         try:
-            verdict = await judge_saved(docket.task, docket.prepared, saved)
+            verdict = await grade_saved(docket.task, docket.prepared, saved)
         except BenchError as fault:
             raise type(fault)(f"{found.run}, step {found.step}: {fault}") from fault
     return found.model_copy(

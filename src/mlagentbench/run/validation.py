@@ -19,8 +19,8 @@ from mlagentbench.environment.actions import ACTIONS
 from mlagentbench.environment.snapshots.store import SnapshotStore
 from mlagentbench.environment.workspace import collect, fingerprint, save_submission
 from mlagentbench.evaluation.evaluate import Verdict
-from mlagentbench.grading.grader import judge
-from mlagentbench.grading.submission import judge_saved
+from mlagentbench.grading.grader import grade_answers
+from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.digest import sha256_of
 from mlagentbench.tasks.prepare import Prepared
 
@@ -72,7 +72,7 @@ class ValidationMeter:
                 await collect(self._sandbox, (answers,), scratch, limit_mb=limit)
             except SubmissionError as error:
                 return Measured(problem=str(error))
-            verdict = await judge(self._task, scratch / answers, truth)
+            verdict = await grade_answers(self._task, scratch / answers, truth)
         return measured(self._task, verdict)
 
 
@@ -103,7 +103,7 @@ class CodeMeter:
             if digests == self._known:
                 return Measured()
             self._known = digests
-            verdict = await judge_saved(
+            verdict = await grade_saved(
                 self._task, self._prepared, saved, split="visible"
             )
         return measured(self._task, verdict)
@@ -154,5 +154,5 @@ async def refusal(
         saved = scratch / "submission"
         await save_submission(task, sandbox, saved)
         # The reason is told to the agent, whose code must not meet hidden inputs yet.
-        verdict = await judge_saved(task, prepared, saved, split="visible")
+        verdict = await grade_saved(task, prepared, saved, split="visible")
     return verdict.submission_error

@@ -14,7 +14,7 @@ from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.core.turns import OUTPUTS
 from mlagentbench.environment.agent_env import ensure_agent_env
-from mlagentbench.grading.submission import judge_saved
+from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
 from mlagentbench.tasks.suite.babylm.bytewise import (
@@ -281,7 +281,7 @@ def test_a_link_as_checkpoint_is_refused(in_torch, submit, tmp_path_factory):
 
 def test_a_hungry_configuration_is_refused_in_the_sandbox(prepared, submit):
     files = submission(uniform()) | {"config.json": config(layers=24, width=1024)}
-    verdict = asyncio.run(judge_saved(TASK, prepared, submit(files), split="hidden"))
+    verdict = asyncio.run(grade_saved(TASK, prepared, submit(files), split="hidden"))
     assert "parameters; 8000000 are allowed" in verdict.submission_error
 
 
@@ -289,7 +289,7 @@ def test_a_hungry_configuration_is_refused_in_the_sandbox(prepared, submit):
 def test_five_gradings_are_the_same_to_the_last_digit(prepared, held_out, submit):
     _, texts = held_out
     folder = submit(submission(by_frequency(texts)))
-    judged = partial(judge_saved, TASK, prepared, folder, split="hidden")
+    judged = partial(grade_saved, TASK, prepared, folder, split="hidden")
     (score,) = {asyncio.run(judged()).score for _ in range(5)}
     counts = np.bincount(np.frombuffer("".join(texts).encode(), np.uint8))
     # The boundary and every byte were counted once more than they occur.

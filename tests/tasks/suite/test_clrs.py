@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SandboxError, SubmissionError
 from mlagentbench.core.turns import OUTPUTS
-from mlagentbench.grading.submission import judge_saved
+from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
 from mlagentbench.tasks.suite.clrs.chance import RULES, best_rule
@@ -93,7 +93,7 @@ def judge(task, prepared, tmp_path):
     def verdict(code, numbers):
         (tmp_path / "processor.py").write_text(code)
         (tmp_path / "model.safetensors").write_bytes(numbers)
-        return asyncio.run(judge_saved(task, prepared, tmp_path, split="visible"))
+        return asyncio.run(grade_saved(task, prepared, tmp_path, split="visible"))
 
     return verdict
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlagentbench.core.cache import default_cache
-from mlagentbench.grading.submission import judge_saved
+from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
 from mlagentbench.tasks.suite.literature_review_tool.metric import (
@@ -74,7 +74,7 @@ def judge(task, prepared, tmp_path):
     def verdict(code, *, split="visible", by=task, **beside):
         for name, text in {"review": code, **beside}.items():
             (tmp_path / f"{name}.py").write_text(text)
-        return asyncio.run(judge_saved(by, prepared, tmp_path, split=split))
+        return asyncio.run(grade_saved(by, prepared, tmp_path, split=split))
 
     return verdict
 

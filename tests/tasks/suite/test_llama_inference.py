@@ -16,7 +16,7 @@ import pytest
 
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.core.turns import OUTPUTS, TURNS, Turn, Turns
-from mlagentbench.grading.submission import judge_saved
+from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
 from mlagentbench.tasks.suite.llama_inference.decoder import Decoder
@@ -106,7 +106,7 @@ def judged(quick_folder, cache, tmp_path):
     def judge(code):
         (tmp_path / "generate.py").write_text(code)
         task = load_task(quick_folder)
-        return asyncio.run(judge_saved(task, prepare(task, cache), tmp_path))
+        return asyncio.run(grade_saved(task, prepare(task, cache), tmp_path))
 
     return judge
 
@@ -293,7 +293,7 @@ def test_the_verdict_is_the_same_in_twenty_gradings_while_a_core_is_busy(
 ):
     task = load_task("llama-inference")
     saved = task.folder / "reference"
-    scores = [asyncio.run(judge_saved(task, prepared, saved)).score for _ in range(20)]
+    scores = [asyncio.run(grade_saved(task, prepared, saved)).score for _ in range(20)]
     spread = statistics.stdev(scores) / statistics.mean(scores)
     with capsys.disabled():
         sys.stdout.write(f"\n{min(scores):.4f} to {max(scores):.4f}, sd {spread:.1%}\n")

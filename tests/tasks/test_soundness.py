@@ -150,7 +150,7 @@ def test_a_starter_that_takes_too_long_is_named(examine, bench, monkeypatch):
     monkeypatch.setattr(bench, "solve", lambda *_: slow)
     verdict = starter_scores_as_measured(examine())
     assert not verdict.ok
-    assert "took 61 s of 60 s" in verdict.detail
+    assert "took 61 CPU s of 60" in verdict.detail
 
 
 def test_a_random_grader_is_found_out(edit, examine):

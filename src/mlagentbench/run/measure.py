@@ -3,8 +3,9 @@
 import asyncio
 import math
 import statistics
+import threading
 from pathlib import Path
-from typing import Literal
+from typing import Self
 
 from mlagentbench.core.disk import scratch_folder
 from mlagentbench.core.errors import TaskError
@@ -12,16 +13,17 @@ from mlagentbench.core.progress import RunObserver
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.task import Baseline, Measured, Task
 from mlagentbench.core.trace import utc_now
+from mlagentbench.environment.sandbox.watchdog import cpu_seconds_of_sandboxes
 from mlagentbench.experiment.plan import Plan
 from mlagentbench.experiment.scorecard_file import last_attempts
 from mlagentbench.grading.grader import grade_answers
 from mlagentbench.grading.submission import grade_saved
 from mlagentbench.run.pipeline import run
-from mlagentbench.tasks.check.evidence import Attempt
+from mlagentbench.tasks.check.evidence import Attempt, Solution
 from mlagentbench.tasks.digest import task_digest
 from mlagentbench.tasks.prepare import Prepared, prepare
 
-Solution = Literal["starter", "reference"]
+_SAMPLE_SECONDS = 0.25
 
 
 class PipelineBench:
@@ -39,11 +41,12 @@ class PipelineBench:
         seed: int,
     ) -> Attempt:
         """Run one known solution and judge it."""
-        card = self.solve_all(task, solution, (seed,), parallel=1)[-1]
+        with _CpuMeter() as meter:
+            card = self.solve_all(task, solution, (seed,), parallel=1)[-1]
         return Attempt(
             score=card.score,
             error=card.submission_error or card.reason or _last_words(card),
-            seconds=card.seconds.execute,
+            seconds=meter.seconds,
         )
 
     def judge(self, task: Task, answers: Path, truth: Path) -> Attempt:
@@ -71,6 +74,37 @@ class PipelineBench:
             experiment = run(plan, cache=self._cache, audience=self._audience)
             cards = experiment.scorecards
         return sorted(last_attempts(cards), key=lambda card: card.seed)
+
+
+class _CpuMeter:
+    """CPU seconds of this process's sandboxes: a busy machine does not add to them.
+
+    Sandboxes are sampled while they run, because bubblewrap ends without waiting for
+    its children, so the kernel does not report their total. The last interval of an
+    execution is not counted.
+    """
+
+    def __init__(self) -> None:
+        self._used: dict[int, float] = {}
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+
+    @property
+    def seconds(self) -> float:
+        return sum(self._used.values())
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        while not self._stopped.wait(_SAMPLE_SECONDS):
+            for pid, used in cpu_seconds_of_sandboxes().items():
+                self._used[pid] = max(used, self._used.get(pid, 0.0))
 
 
 def measure(task: Task, bench: PipelineBench, *, runs: int, parallel: int) -> Measured:

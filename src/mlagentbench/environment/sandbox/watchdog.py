@@ -177,6 +177,7 @@ def _blocks(entry: os.DirEntry[str]) -> int:
 
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+_TICKS = os.sysconf("SC_CLK_TCK")
 _PROC = Path("/proc")
 _SHARE = re.compile(r"^Pss:\s+(\d+) kB", re.MULTILINE)
 
@@ -200,6 +201,18 @@ def process_tree(pid: int) -> list[int]:
     for member in tree:
         tree += children.get(member, [])
     return tree
+
+
+def cpu_seconds_of_sandboxes() -> dict[int, float]:
+    """Return the CPU seconds used below each bubblewrap this process has started.
+
+    Sandboxes that a child of this process has started do not count.
+    """
+    return {
+        int(entry.name): sum(map(_cpu_seconds, process_tree(int(entry.name))))
+        for entry in _PROC.iterdir()
+        if entry.name.isdigit() and _parent(entry) == os.getpid() and _launching(entry)
+    }
 
 
 def unlinked_files(tree: list[int], device: int) -> int:
@@ -266,6 +279,14 @@ def _parent(process: Path) -> int:
     with contextlib.suppress(OSError):
         return int((process / "stat").read_text().rpartition(")")[2].split()[1])
     return 0
+
+
+def _cpu_seconds(pid: int) -> float:
+    with contextlib.suppress(OSError):
+        stat = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+        # User and system time of the process, and of its children that have ended.
+        return sum(map(int, stat[11:15])) / _TICKS
+    return 0.0
 
 
 def _resident(pid: int) -> int:

@@ -343,9 +343,10 @@ def direction_is_right(subject: Subject) -> Verdict:
 
 
 def _in_time(attempt: Attempt, allowed: float, detail: str) -> Verdict:
-    if attempt.seconds > allowed:
-        return failed(f"{detail}, but took {attempt.seconds:.0f} s of {allowed:.0f} s")
-    return passed(f"{detail}, in {attempt.seconds:.1f} s")
+    used = attempt.seconds
+    if used > allowed:
+        return failed(f"{detail}, but took {used:.0f} CPU s of {allowed:.0f}")
+    return passed(f"{detail}, in {used:.1f} CPU s")
 
 
 def _t(freedom: int) -> float:

@@ -25,6 +25,7 @@ class Attempt(Record):
     error: str | None
     """Why there is no score."""
     seconds: float
+    """CPU time of the solution's code, so that a busy machine fails no task."""
 
 
 class Bench(Protocol):

@@ -24,14 +24,17 @@ OBEDIENT = """
 import os, sys, time
 from pathlib import Path
 from mlagentbench.core.errors import SubmissionError
+from mlagentbench.core.task import Graded
 
 calls = []
 
-def grade(answers: Path, truth: Path) -> float:
+def grade(answers: Path, truth: Path) -> float | Graded:
     calls.append(answers)
     wish = answers.read_text()
     if wish == "refuse": raise SubmissionError("no such row")
     if wish == "raise": raise KeyError("ours")
+    if wish == "units": return Graded(score=0.25, units=(0.0, 0.5))
+    if wish == "bad units": return Graded(score=0.25, units=(0.0, float("nan")))
     if wish == "nan": return float("nan")
     if wish == "memory": bytearray(2**40)
     if wish == "exit": os._exit(3)
@@ -49,7 +52,7 @@ def grade(answers: Path, truth: Path) -> float:
 
 WISHES = (
     *("score", "refuse", "raise", "nan", "memory", "exit", "quit", "cry"),
-    *("noise", "threads", "input", "calls"),
+    *("noise", "threads", "input", "calls", "units", "bad units"),
 )
 
 
@@ -94,6 +97,10 @@ def test_a_score_is_a_score(judged):
     assert judged["score"].submission_error is None
 
 
+def test_score_of_a_grader_that_also_returns_values_per_unit_is_used(judged):
+    assert judged["units"].score == 0.25
+
+
 def test_what_the_grader_refuses_is_the_agents_fault(judged):
     assert judged["refuse"].submission_error == "no such row"
 
@@ -103,6 +110,7 @@ def test_what_the_grader_refuses_is_the_agents_fault(judged):
     [
         ("raise", "KeyError: 'ours'"),
         ("nan", "not a finite number"),
+        ("bad units", "finite number"),
         ("exit", "exit 3"),
         ("quit", "exit"),
         ("cry", "exit -6: .*last words"),

@@ -1,10 +1,11 @@
 """What a task is: the contents of a task folder as one frozen record."""
 
+from collections.abc import Callable
 from enum import StrEnum, auto
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, FiniteFloat, PositiveFloat, PositiveInt
 
 from mlagentbench.core.record import Record
 
@@ -175,16 +176,18 @@ class Task(Record):
         return f"{self.id}@{self.version}/{self.edition}"
 
 
-class Grade(Protocol):
-    """A task's grader: answers and truth in, one number out.
+class Graded(Record):
+    """A grader's result with more than the score."""
 
-    Raises `SubmissionError` for the agent's faults; anything else is ours.
-    """
+    score: float
+    units: tuple[FiniteFloat, ...] | None = None
+    """Values per unit (row, image, question). They are not used yet."""
 
-    def __call__(self, answers: Path, truth: Path) -> float:
-        """Score `answers` against `truth`.
 
-        `answers` is the one file to judge, or the folder of files where the task
-        asks for several; `truth` is the labels of the same split.
-        """
-        ...
+Grade = Callable[[Path, Path], float | Graded]
+"""A task's `grade(answers, truth)`, which returns the score.
+
+`answers` is the submitted file, or the folder of files if the task asks for several.
+`truth` is the labels of the same split. A `SubmissionError` is the agent's fault; any
+other exception is the grader's.
+"""

@@ -20,7 +20,7 @@ from typing import NoReturn
 
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.core.record import Record
-from mlagentbench.core.task import Grade
+from mlagentbench.core.task import Grade, Graded
 from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.task_code import load_grade
 
@@ -99,7 +99,8 @@ def grade_request(
 
 def _grade(case: GradeRequest, grader: Callable[[], Grade]) -> dict[str, object]:
     try:
-        return _finite(grader()(case.answers, case.truth))
+        graded = grader()(case.answers, case.truth)
+        return _finite(graded.score if isinstance(graded, Graded) else graded)
     except SubmissionError as error:
         return {"submission_error": str(error)}
     except MemoryError:

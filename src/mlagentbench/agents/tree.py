@@ -20,8 +20,9 @@ from mlagentbench.agents.context import Context
 from mlagentbench.agents.conversation import Pace, complaint
 from mlagentbench.agents.prompt_files import prompt
 from mlagentbench.agents.settings import read_ideas, read_number, refuse_unknown
+from mlagentbench.core.text import sendable
 from mlagentbench.core.trace import Fault, Step
-from mlagentbench.environment.prompts import NoCodeError, fenced, python_block, sendable
+from mlagentbench.environment.prompts import NoCodeError, fenced, python_block
 
 STEPS_PER_TRIAL = 2
 STEPS_TO_CLOSE = 2

@@ -9,7 +9,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar, cast
 
 from markupsafe import Markup
 
@@ -28,11 +28,18 @@ def shortened(text: str, limit: int = OBSERVATION_CHARACTERS) -> str:
     return f"{text[:half]}\n[... {dropped} characters left out ...]\n{text[-half:]}"
 
 
+def truncate(text: str, limit: int) -> str:
+    """Cut a text to `limit` characters, of which the last three are dots."""
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
 MAX_CHARACTERS = 200_000
 """A longer reply is not read: no action needs one."""
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
-_MARGIN = 60
+# Half characters and control bytes make some providers refuse a whole request.
+_UNSENDABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
+_LONGEST_NAME = 60
 
 
 def clean_text(text: str) -> str:
@@ -48,8 +55,34 @@ def clean_text(text: str) -> str:
 
 def clean_name(text: str) -> str:
     """Return a name a model made up, short enough to be repeated to it."""
-    one_line = " ".join(clean_text(text[: 4 * _MARGIN]).split())
-    return one_line if len(one_line) <= _MARGIN else f"{one_line[:_MARGIN]}..."
+    one_line = " ".join(clean_text(text[: 4 * _LONGEST_NAME]).split())
+    fits = len(one_line) <= _LONGEST_NAME
+    return one_line if fits else f"{one_line[:_LONGEST_NAME]}..."
+
+
+def sendable(text: str) -> str:
+    """Replace characters that cannot be sent or stored, one for one."""
+    return _UNSENDABLE.sub("\ufffd", text)
+
+
+Json = TypeVar("Json")
+
+
+def encodable(value: Json) -> Json:
+    """Replace half characters, which nothing encodes, everywhere in JSON data."""
+    return cast(Json, _encodable(value))
+
+
+def _encodable(value: object) -> object:
+    match value:
+        case str():
+            return value.encode(errors="replace").decode()
+        case Mapping():
+            return {_encodable(key): _encodable(one) for key, one in value.items()}
+        case list():
+            return [_encodable(one) for one in value]
+        case _:
+            return value
 
 
 _INVISIBLE = (0x061C, 0x200B, 0x200E, 0x200F, 0x2028, 0x2029, 0x2060, 0xFEFF)
@@ -208,20 +241,3 @@ def _pieces(text: str, limit: int) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(lines_of(text), start=1):
         for start in range(0, len(line), limit - 1):
             yield number, line[start : start + limit - 1]
-
-
-def encodable(texts: Mapping[str, str]) -> dict[str, str]:
-    """Replace half characters, which a hostile reply may hold; nothing encodes them."""
-    return {name: _sound(text) for name, text in texts.items()}
-
-
-def _sound(value: Any) -> Any:  # noqa: ANN401  # any JSON
-    match value:
-        case str():
-            return value.encode(errors="replace").decode()
-        case dict():
-            return {_sound(key): _sound(one) for key, one in value.items()}
-        case list():
-            return [_sound(one) for one in value]
-        case _:
-            return value

@@ -7,6 +7,7 @@ walls: the opener and the sandbox refuse links and mounts whatever a name looks 
 from pathlib import Path, PurePosixPath
 
 from mlagentbench.core.errors import ActionError
+from mlagentbench.core.text import truncate
 
 WORKSPACE = PurePosixPath("/workspace")
 READ_ONLY = (PurePosixPath("data"), PurePosixPath("evaluate.py"))
@@ -70,7 +71,7 @@ def _without_dots(relative: PurePosixPath, name: str) -> list[str]:
 
 
 def _short(name: str) -> str:
-    return ascii(name if len(name) <= 80 else name[:77] + "...")
+    return ascii(truncate(name, 80))
 
 
 BACKUP = PurePosixPath("backup")

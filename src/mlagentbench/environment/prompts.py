@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from mlagentbench.core.text import lines_of
+from mlagentbench.core.text import lines_of, sendable
 
 _FOLDER = Path(__file__).parent / "actions" / "prompts"
 _TICKS = re.compile(r"`+")
-# Half characters and control bytes make some providers refuse a whole request.
-_UNSENDABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def prompt(name: str, /, **parts: str) -> str:
@@ -30,11 +28,6 @@ def fenced(text: str) -> str:
     fence = "`" * max(3, longest + 1)
     end = "" if text.endswith("\n") else "\n"
     return f"{fence}text\n{text}{end}{fence}"
-
-
-def sendable(text: str) -> str:
-    """Replace what cannot be sent or stored, one character for one."""
-    return _UNSENDABLE.sub("\ufffd", text)
 
 
 _PYTHON = {"python", "python3", "py"}

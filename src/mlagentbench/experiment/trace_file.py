@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from mlagentbench.core.disk import LineFile
 from mlagentbench.core.errors import RecordError, ReplayError
+from mlagentbench.core.text import truncate
 from mlagentbench.core.trace import (
     AnyLine,
     Called,
@@ -133,5 +134,4 @@ class RecordedRun:
 
 
 def _short(given: Mapping[str, object]) -> str:
-    text = ascii(dict(given))
-    return text if len(text) <= 100 else f"{text[:97]}..."
+    return truncate(ascii(dict(given)), 100)

@@ -23,7 +23,7 @@ from inspect_ai.util import LimitExceededError
 
 from mlagentbench.agents.context import ProtocolName
 from mlagentbench.core.errors import ProviderError
-from mlagentbench.core.text import _sound
+from mlagentbench.core.text import encodable
 from mlagentbench.core.trace import Called, ModelCall
 from mlagentbench.environment.action import Completion
 from mlagentbench.evaluation.cost import Price, call_cost
@@ -207,7 +207,7 @@ def reply_as_json(output: ModelOutput) -> dict[str, Any]:
         if calls:
             choice.message.tool_calls = [_shallow(call) for call in calls]
     reply: dict[str, Any] = output.model_dump(mode="json", exclude_none=True)
-    return {name: _sound(value) for name, value in reply.items()}
+    return encodable(reply)
 
 
 def _shallow(call: ToolCall) -> ToolCall:

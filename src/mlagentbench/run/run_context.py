@@ -124,7 +124,7 @@ class RunContext:
     ) -> Step:
         """Take one action and record it as a step."""
         self._begin(said)
-        given, said = encodable(given), encodable(said or {})
+        given, said = encodable(given), encodable(dict(said or {}))
 
         async def perform() -> ActionOutcome:
             return await self._performer.perform(action, given)

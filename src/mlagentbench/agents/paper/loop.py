@@ -17,9 +17,9 @@ from mlagentbench.agents.protocols.protocol import (
 from mlagentbench.agents.protocols.replies import spoken, tool_calls
 from mlagentbench.agents.protocols.text_fields import ACTION, ACTION_INPUT, sections
 from mlagentbench.agents.settings import PLAN, read_choice, read_count
-from mlagentbench.core.text import Block, shortened, split
+from mlagentbench.core.text import Block, sendable, shortened, split
 from mlagentbench.environment.actions import ACTIONS
-from mlagentbench.environment.prompts import fenced, sendable
+from mlagentbench.environment.prompts import fenced
 
 TRIES = 5
 

@@ -18,6 +18,7 @@ from mlagentbench.agents.protocols.replies import spoken
 from mlagentbench.agents.research.research_settings import Settings, in_full
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Direction
+from mlagentbench.core.text import truncate
 from mlagentbench.core.trace import Fault, Step
 from mlagentbench.environment.actions import ACTIONS
 from mlagentbench.environment.prompts import fenced
@@ -268,9 +269,7 @@ def _in_a_few_words(move: ActionRequest) -> str:
     if move.action == "Restore Workspace":
         return f"as after step {move.given['step_number']}"
     told = move.given.get("edit_instruction") or move.said.get("Thought") or move.action
-    line = " ".join(told.split())
-    too_long = len(line) > _LONGEST_CHANGE
-    return f"{line[: _LONGEST_CHANGE - 3]}..." if too_long else line
+    return truncate(" ".join(told.split()), _LONGEST_CHANGE)
 
 
 def status_prompt(

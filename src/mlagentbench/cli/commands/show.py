@@ -53,14 +53,14 @@ def _print_trace(trace: "Trace") -> None:
 
 
 def _row(step: "Step") -> list[str]:
-    from mlagentbench.core.text import harmless
+    from mlagentbench.core.text import harmless, truncate
 
     given = " ".join(ascii(value)[1:-1] for value in step.input.values())
     seconds = step.seconds.model + step.seconds.execute + step.seconds.harness
     return [
         str(step.step),
         harmless(step.action),
-        given if len(given) <= 40 else given[:37] + "...",
+        truncate(given, 40),
         "yes" if step.ok else "no",
         f"{step.validation.value:.6g}" if step.validation else "",
         f"{seconds:.1f}",

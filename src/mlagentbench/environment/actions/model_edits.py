@@ -10,6 +10,7 @@ from mlagentbench.core.text import (
     difference,
     lines_of,
     parse_range,
+    sendable,
     split,
 )
 from mlagentbench.environment.action import Action, ActionContext
@@ -19,7 +20,6 @@ from mlagentbench.environment.prompts import (
     fenced,
     prompt,
     python_block,
-    sendable,
 )
 from mlagentbench.environment.workspace import AbsentError, read_text, write_text
 

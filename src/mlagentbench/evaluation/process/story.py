@@ -9,6 +9,7 @@ from typing import Protocol
 from mlagentbench.core.actions import EXECUTING, TARGET, given, plain
 from mlagentbench.core.scorecard import Finding
 from mlagentbench.core.task import Task
+from mlagentbench.core.text import truncate
 from mlagentbench.core.trace import Ending, Step, Trace
 
 QUOTE_CHARACTERS = 200
@@ -69,8 +70,7 @@ class RunView:
 def quoted(text: str) -> str:
     """Return text short enough to stand in a finding, on one line."""
     line = " ".join(text[: 4 * QUOTE_CHARACTERS].split())
-    shown = line[: QUOTE_CHARACTERS - 3]
-    return line if len(line) <= QUOTE_CHARACTERS else f"{shown}..."
+    return truncate(line, QUOTE_CHARACTERS)
 
 
 def found(text: str, why: str, *steps: Step) -> Finding:

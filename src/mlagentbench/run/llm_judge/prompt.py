@@ -25,9 +25,9 @@ from pydantic import ValidationError
 
 from mlagentbench.agents.protocols.action_input import exactly
 from mlagentbench.agents.protocols.json_reader import ReadingError, object_at
-from mlagentbench.core.text import clean_text, shortened
+from mlagentbench.core.text import clean_text, sendable, shortened
 from mlagentbench.core.trace import ModelCall, Step, Trace
-from mlagentbench.environment.prompts import filled, sendable
+from mlagentbench.environment.prompts import filled
 from mlagentbench.evaluation.llm_judge import CRITERIA, Judged, Vote
 from mlagentbench.experiment.plan import RetryLimits
 from mlagentbench.run.model_calls import ModelRequest, preferred_protocol

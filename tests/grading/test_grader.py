@@ -144,11 +144,11 @@ def test_a_grading_sees_nothing_of_those_before_it(judged):
 async def _heard(how, case):
     if how == "alone":
         return await grade_once(case)
-    room = GraderPool()
+    pool = GraderPool()
     try:
-        return await room.hear(case)
+        return await pool.grade(case)
     finally:
-        await room.close()
+        await pool.close()
 
 
 @pytest.mark.parametrize("how", ["alone", "shared"])
@@ -211,7 +211,7 @@ def test_when_the_shared_process_is_killed_its_cases_are_ours_and_the_next_is_he
             return killed, await outcome(task, tmp_path, "score")
 
     killed, after = asyncio.run(judging())
-    assert "ended by itself" in str(killed)
+    assert "the grader server ended" in str(killed)
     assert after.score == 0.5
 
 

@@ -1,4 +1,8 @@
-"""Turns in fresh sandboxes, timed against the starter."""
+"""The process that runs submitted code: turns in new sandboxes, timed if need be.
+
+Each input is a turn in a sandbox of its own. A timed task's starter takes every turn
+too, because a score is its time relative to the starter's.
+"""
 
 import asyncio
 import os
@@ -11,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mlagentbench.core.cache import rooms
+from mlagentbench.core.child import read_request
 from mlagentbench.core.disk import exclusive_lock, scratch_folder
 from mlagentbench.core.errors import (
     BenchError,
@@ -32,10 +37,22 @@ from mlagentbench.environment.sandbox.timed_request import (
     ask_sandboxed,
 )
 from mlagentbench.grading import driver_main
-from mlagentbench.grading.grader_process import exit_with_parent
+
+LOADING_SECONDS = 60.0
+"""The longest a submission may take to be imported."""
+
+_LOCK = "timed-grading.lock"
+_MAIN = "inside.py"
+"""The name of `driver_main` in the sandbox."""
+# No file of the workspace steers the interpreter. Variables may: they are all ours, and
+# one of them fixes the order of sets, so that grading twice gives the same.
+_COMMAND = ("python", "-s", "-P", "-B", str(driver_main.MOUNTED / _MAIN))
+_DISK_MB = 512
+_STAT = Path("/proc/stat")
+_WATCH_SECONDS = 0.3
 
 
-class Request(Record):
+class CodeRequest(Record):
     """One submission, to be run on every input of one split."""
 
     task: Task
@@ -46,196 +63,50 @@ class Request(Record):
     answers: Path
     """An empty folder for the outputs."""
     data: Path | None = None
-    """What submissions may read as `data/` while they are judged."""
+    """What submissions may read as `data/` while they are graded."""
     cache: Path
     seconds: float
     """For all turns together; waiting for other gradings to end does not count."""
 
 
 class CodeOutcome(Record):
-    """What came of it; exactly one of these is set."""
+    """The result of all turns; exactly one field is set."""
 
     turns: Turns | None = None
     refused: str | None = None
     """The submission's fault."""
     broken: str | None = None
-    """Our fault: what is known to work does not work here either."""
+    """The harness's fault: the starter does not work here either."""
 
 
-LOCK = "timed-grading.lock"
-
-
-def main(parent: int) -> None:
-    """Answer the request on standard input."""
-    exit_with_parent(parent)
-    request = Request.model_validate_json(sys.stdin.buffer.read())
-    sys.stdout.write(_outcome(request).model_dump_json() + "\n")
-
-
-def _outcome(request: Request) -> CodeOutcome:
+def main() -> None:
+    """Run the code of the request on standard input; print the outcome."""
+    request = read_request(CodeRequest)
     try:
         with blame(SandboxError, "the grading sandbox failed"):
-            return CodeOutcome(turns=_turns(request))
+            outcome = CodeOutcome(turns=_take_turns(request))
     except SubmissionError as error:
-        return CodeOutcome(refused=str(error))
+        outcome = CodeOutcome(refused=str(error))
     except BenchError as error:
-        return CodeOutcome(broken=str(error))
+        outcome = CodeOutcome(broken=str(error))
+    sys.stdout.write(outcome.model_dump_json() + "\n")
 
 
-def _turns(request: Request) -> Turns:
+def _take_turns(request: CodeRequest) -> Turns:
     task, grading = request.task, request.task.grading
     if grading is None:
         raise SandboxError(f"{task.id} does not say how submitted code is run")
     agent_env = ensure_agent_env(request.cache, grading.agent_env)
-    with starter_files(task) as starter, _core_of_its_own(request, grading) as cores:
-        place = rooms(request.cache)
-        seat = TurnSandbox(task, grading, place, agent_env.path, cores, request.data)
-        return asyncio.run(TimedTurns(request, seat, starter).hold())
+    with _starter_files(task) as starter, _reserved_core(request, grading) as cores:
+        sandboxes = TurnSandbox(
+            task, grading, rooms(request.cache), agent_env.path, cores, request.data
+        )
+        return asyncio.run(TimedTurns(request, sandboxes, starter).take_all())
 
 
 @contextmanager
-def _core_of_its_own(request: Request, grading: Grading) -> Iterator[tuple[int, ...]]:
-    """Keep other timed gradings out, and keep all turns on one core."""
-    if not grading.timed:
-        yield ()
-        return
-    with exclusive_lock(request.cache / LOCK):
-        yield (quietest_core(),)
-
-
-@dataclass(frozen=True)
-class TurnSandbox:
-    """What every turn of one grading has in common."""
-
-    task: Task
-    grading: Grading
-    rooms: Path
-    agent_env: Path
-    cores: tuple[int, ...]
-    """The cores every turn runs on; empty where that does not matter."""
-    data: Path | None = None
-    """What the workspace shows as `data/`, where a submission may read it."""
-
-    async def take_turn(
-        self, solution: Path, question: bytes, seconds: float
-    ) -> Answer | NoAnswer:
-        """Let the solution answer; its sandbox is gone before this returns."""
-        box = open_box(
-            self.rooms, self._furnishing(solution), self._limits, cores=self.cores
-        )
-        try:
-            return await ask_sandboxed(box, _COMMAND, question, self._patience(seconds))
-        finally:
-            box.close()
-
-    def _furnishing(self, solution: Path) -> SandboxSpec:
-        return SandboxSpec(
-            agent_env=self.agent_env, starter=solution, mounts=tuple(self._mounts())
-        )
-
-    def _mounts(self) -> Iterator[Mount]:
-        folder = self.task.folder
-        ours = {
-            "inside.py": Path(driver_main.__file__),
-            "driver.py": folder / self.grading.driver,
-            "metric.py": folder / "metric.py",
-            **{Path(name).name: folder / name for name in self.grading.files},
-        }
-        for name, source in ours.items():
-            yield Mount(source=source, target=str(driver_main.MOUNTED / name))
-        if self.data is not None:
-            yield Mount(source=self.data, target=f"{WORKSPACE}/data")
-
-    @property
-    def _limits(self) -> Limits:
-        memory_mb = int(self.task.data.memory_gb * 1024)
-        disk = max(_DISK_MB, int(2 * self.task.budget.submission_mb))
-        return Limits(
-            memory_mb=memory_mb,
-            workspace_mb=disk,
-            file_mb=disk,
-            urgent=self.grading.timed,
-        )
-
-    def _patience(self, seconds: float) -> ResponseLimits:
-        return ResponseLimits(
-            ready_seconds=min(LOADING_SECONDS, seconds),
-            answer_seconds=min(self.grading.seconds, seconds),
-            answer_bytes=int(self.grading.output_mb * 2**20),
-        )
-
-
-class TimedTurns:
-    """One submission's turns against one set of inputs."""
-
-    def __init__(
-        self, request: Request, seat: TurnSandbox, starter: Path | None
-    ) -> None:
-        """Take turns on `seat`; `starter` is what is known to work, if anything is."""
-        self._request = request
-        self._seat = seat
-        self._starter = starter
-        self._ends = time.monotonic() + request.seconds
-
-    async def hold(self) -> Turns:
-        """Take every turn and keep its output; raise whose fault it is where not."""
-        inputs = sorted(self._request.inputs.iterdir())
-        if not inputs:
-            raise TaskError(f"{self._request.inputs} holds no inputs.")
-        if self._seat.grading.timed and self._starter is None:
-            raise TaskError(f"starter/ must hold {self._name} to be timed against.")
-        turns = Turns(turns=tuple([await self._turn(path) for path in inputs]))
-        (self._request.answers / TURNS).write_text(turns.model_dump_json())
-        return turns
-
-    async def _turn(self, path: Path) -> Turn:
-        question = path.read_bytes()
-        found = await self._answer(self._request.submission, question)
-        known = await self._known_to_work(question, found)
-        if isinstance(found, NoAnswer):
-            raise SubmissionError(f"{self._name}: {found.reason}")
-        output = self._request.answers / OUTPUTS / path.name
-        output.parent.mkdir(exist_ok=True)
-        output.write_bytes(found.contents)
-        return Turn(
-            input=path.name,
-            seconds=found.seconds,
-            starter_seconds=known.seconds if known else None,
-        )
-
-    async def _known_to_work(
-        self, question: bytes, found: Answer | NoAnswer
-    ) -> Answer | None:
-        """Let the starter answer too, to compare with or to learn whose fault it is."""
-        if self._starter is None:
-            return None
-        if isinstance(found, Answer) and not self._seat.grading.timed:
-            return None
-        known = await self._answer(self._starter, question)
-        if isinstance(known, NoAnswer):
-            raise SandboxError(f"the starter cannot be run either: {known.reason}")
-        return known
-
-    async def _answer(self, solution: Path, question: bytes) -> Answer | NoAnswer:
-        found = await self._seat.take_turn(solution, question, self._seconds_left())
-        self._seconds_left()
-        return found
-
-    def _seconds_left(self) -> float:
-        left = self._ends - time.monotonic()
-        if left <= 0:
-            allowed = f"{self._request.seconds:g} s"
-            raise SubmissionError(f"{self._name}: judging it took more than {allowed}")
-        return left
-
-    @property
-    def _name(self) -> str:
-        return ", ".join(self._request.task.submission)
-
-
-@contextmanager
-def starter_files(task: Task) -> Iterator[Path | None]:
-    """Yield a folder with the starter's submission, where the starter ships one."""
+def _starter_files(task: Task) -> Iterator[Path | None]:
+    """Yield a folder with the starter's submission, or None if it has none."""
     files = {name: task.folder / "starter" / name for name in task.submission}
     if not all(path.is_file() for path in files.values()):
         yield None
@@ -248,35 +119,29 @@ def starter_files(task: Task) -> Iterator[Path | None]:
         yield scratch
 
 
-LOADING_SECONDS = 60.0
-"""The longest a submission may take to be imported."""
-
-_INSIDE = str(driver_main.MOUNTED / "inside.py")
-# No file of the workspace steers the interpreter. Variables may: they are all ours, and
-# one of them fixes the order of sets, so that grading twice gives the same.
-_COMMAND = ("python", "-s", "-P", "-B", _INSIDE)
-_DISK_MB = 512
-
-_STAT = Path("/proc/stat")
-_GLANCE = 0.3
+@contextmanager
+def _reserved_core(request: CodeRequest, grading: Grading) -> Iterator[tuple[int, ...]]:
+    """Exclude other timed gradings, and yield the one core for all turns."""
+    if not grading.timed:
+        yield ()
+        return
+    with exclusive_lock(request.cache / _LOCK):
+        yield (_idlest_core(),)
 
 
-def quietest_core() -> int:
+def _idlest_core() -> int:
     """Watch the cores we may use for a moment and return the idlest."""
-    before = _idle()
-    time.sleep(_GLANCE)
-    after = _idle()
+    before = _idle_ticks()
+    time.sleep(_WATCH_SECONDS)
+    after = _idle_ticks()
     # Of equals the last, because the first handles most interrupts.
     return max(
-        os.sched_getaffinity(0), key=lambda core: (_gain(before, after, core), core)
+        os.sched_getaffinity(0),
+        key=lambda core: (after.get(core, 0) - before.get(core, 0), core),
     )
 
 
-def _gain(before: dict[int, int], after: dict[int, int], core: int) -> int:
-    return after.get(core, 0) - before.get(core, 0)
-
-
-def _idle() -> dict[int, int]:
+def _idle_ticks() -> dict[int, int]:
     """Return each core's idle time so far, in clock ticks."""
     idle = {}
     for line in _STAT.read_text().splitlines():
@@ -286,5 +151,120 @@ def _idle() -> dict[int, int]:
     return idle
 
 
+@dataclass(frozen=True)
+class TurnSandbox:
+    """The settings that the sandboxes of all turns of one grading share."""
+
+    task: Task
+    grading: Grading
+    rooms: Path
+    agent_env: Path
+    cores: tuple[int, ...]
+    """The cores every turn runs on; empty if that does not matter."""
+    data: Path | None = None
+    """What the workspace shows as `data/`, if a submission may read it."""
+
+    async def take_turn(
+        self, solution: Path, question: bytes, seconds: float
+    ) -> Answer | NoAnswer:
+        """Let the solution answer; its sandbox is deleted before this returns."""
+        spec = SandboxSpec(
+            agent_env=self.agent_env, starter=solution, mounts=tuple(self._mounts())
+        )
+        disk_mb = max(_DISK_MB, int(2 * self.task.budget.submission_mb))
+        limits = Limits(
+            memory_mb=int(self.task.data.memory_gb * 1024),
+            workspace_mb=disk_mb,
+            file_mb=disk_mb,
+            urgent=self.grading.timed,
+        )
+        patience = ResponseLimits(
+            ready_seconds=min(LOADING_SECONDS, seconds),
+            answer_seconds=min(self.grading.seconds, seconds),
+            answer_bytes=int(self.grading.output_mb * 2**20),
+        )
+        sandbox = open_box(self.rooms, spec, limits, cores=self.cores)
+        try:
+            return await ask_sandboxed(sandbox, _COMMAND, question, patience)
+        finally:
+            sandbox.close()
+
+    def _mounts(self) -> Iterator[Mount]:
+        folder = self.task.folder
+        ours = {
+            _MAIN: Path(driver_main.__file__),
+            "driver.py": folder / self.grading.driver,
+            "metric.py": folder / "metric.py",
+            **{Path(name).name: folder / name for name in self.grading.files},
+        }
+        for name, source in ours.items():
+            yield Mount(source=source, target=str(driver_main.MOUNTED / name))
+        if self.data is not None:
+            yield Mount(source=self.data, target=f"{WORKSPACE}/data")
+
+
+class TimedTurns:
+    """One submission's turns on the inputs of one split."""
+
+    def __init__(
+        self, request: CodeRequest, sandboxes: TurnSandbox, starter: Path | None
+    ) -> None:
+        self._request = request
+        self._sandboxes = sandboxes
+        self._starter = starter
+        self._name = ", ".join(request.task.submission)
+        self._ends = time.monotonic() + request.seconds
+
+    async def take_all(self) -> Turns:
+        """Take every turn and keep its output.
+
+        Raise `SubmissionError`, or another error if the starter fails as well.
+        """
+        inputs = sorted(self._request.inputs.iterdir())
+        if not inputs:
+            raise TaskError(f"{self._request.inputs} holds no inputs.")
+        if self._sandboxes.grading.timed and self._starter is None:
+            raise TaskError(f"starter/ must hold {self._name} to be timed against.")
+        turns = Turns(turns=tuple([await self._turn(path) for path in inputs]))
+        (self._request.answers / TURNS).write_text(turns.model_dump_json())
+        return turns
+
+    async def _turn(self, path: Path) -> Turn:
+        question = path.read_bytes()
+        answer = await self._answer(self._request.submission, question)
+        known: Answer | None = None
+        # After a failure the starter's answer shows whose fault it is.
+        needed = self._sandboxes.grading.timed or isinstance(answer, NoAnswer)
+        if self._starter is not None and needed:
+            found = await self._answer(self._starter, question)
+            if isinstance(found, NoAnswer):
+                raise SandboxError(f"the starter cannot be run either: {found.reason}")
+            known = found
+        if isinstance(answer, NoAnswer):
+            raise SubmissionError(f"{self._name}: {answer.reason}")
+        output = self._request.answers / OUTPUTS / path.name
+        output.parent.mkdir(exist_ok=True)
+        output.write_bytes(answer.contents)
+        return Turn(
+            input=path.name,
+            seconds=answer.seconds,
+            starter_seconds=known.seconds if known else None,
+        )
+
+    async def _answer(self, solution: Path, question: bytes) -> Answer | NoAnswer:
+        answer = await self._sandboxes.take_turn(
+            solution, question, self._seconds_left()
+        )
+        self._seconds_left()
+        return answer
+
+    def _seconds_left(self) -> float:
+        left = self._ends - time.monotonic()
+        if left <= 0:
+            allowed = f"{self._request.seconds:g} s"
+            raise SubmissionError(f"{self._name}: judging it took more than {allowed}")
+        return left
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main()

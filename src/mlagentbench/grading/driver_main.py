@@ -1,4 +1,4 @@
-"""The part of a turn that runs inside the grading sandbox, around a task's driver.
+"""The program of a turn inside the grading sandbox, around a task's driver.
 
 A driver is a file with one function `load(workspace: Path)`. It imports what it needs
 and the submission, and returns a function from one input's bytes to one output's bytes.
@@ -16,21 +16,21 @@ MOUNTED = Path("/opt/grading")
 
 
 def main() -> None:
-    """Load the submission, say so, take one input and answer it."""
+    """Load the submission, report that it is ready, and answer one input."""
     channel = os.dup(0)
-    # Nothing the submission prints or reads can fall into the dialogue by accident.
+    # The submission's prints and reads must not mix with the request and the answer.
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     sys.path.append(str(MOUNTED.parent))
     driver = import_module(f"{MOUNTED.name}.driver")
-    # Last, so that no submitted file stands in for the driver or for a package.
+    # Last, so that no submitted file replaces the driver or a package.
     sys.path.append(str(WORKSPACE))
     answer = driver.load(WORKSPACE)
-    with os.fdopen(channel, "rb") as asked, os.fdopen(os.dup(channel), "wb") as said:
-        said.write(b"ready\n")
-        said.flush()
-        output = answer(asked.read())
-        said.write(len(output).to_bytes(8, "big"))
-        said.write(output)
+    with os.fdopen(channel, "rb") as request, os.fdopen(os.dup(channel), "wb") as reply:
+        reply.write(b"ready\n")
+        reply.flush()
+        output = answer(request.read())
+        reply.write(len(output).to_bytes(8, "big"))
+        reply.write(output)
 
 
 if __name__ == "__main__":

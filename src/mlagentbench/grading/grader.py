@@ -1,7 +1,7 @@
-"""Our side of the grader process: request, reply, time limit, pool.
+"""The harness's side of the grader process: request, reply, time limit, pool.
 
-The child sees the labels, so nothing of the agent's runs in it: it calls the task's
-own `grade.py` with two paths and prints one JSON line. It is either a fresh process, or
+The child sees the labels, so it runs nothing of the agent's: it calls the task's own
+`grade.py` with two paths and prints one JSON line. It is either a new process, or
 forked from one that has imported the grader before (`shared_graders`).
 """
 
@@ -9,14 +9,14 @@ import asyncio
 import contextlib
 import itertools
 import json
-import os
-import sys
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import cast
 
+from mlagentbench.core.child import child_command, kill_child, run_child
 from mlagentbench.core.errors import GraderError
 from mlagentbench.core.task import Task
 from mlagentbench.evaluation.evaluate import Verdict
@@ -26,75 +26,84 @@ from mlagentbench.grading.grader_process import (
     SECONDS,
     GradeRequest,
     GraderReply,
-    quiet_environment,
+    one_thread_environment,
 )
 
+logger = logging.getLogger(__name__)
 
-class JudgeServer:
-    """The harness's end of one server."""
+_PROCESS = "mlagentbench.grading.grader_process"
+_GRACE = 30
+"""Seconds beyond a request's own; only a server that hangs needs them."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-        self._input = cast(asyncio.StreamWriter, process.stdin)
-        self._output = cast(asyncio.StreamReader, process.stdout)
-        self._numbers = itertools.count(1)
-        self._waiting: dict[int, asyncio.Future[GraderReply]] = {}
-        self._listener = asyncio.create_task(self._listen())
 
-    @property
-    def gone(self) -> bool:
-        """Whether it can hear no more cases."""
-        return self._listener.done()
+async def grade_answers(task: Task, answers: Path, truth: Path) -> Verdict:
+    """Grade `answers` against `truth`; raise `GraderError` if the grader fails."""
+    request = GradeRequest(
+        folder=task.folder, edition=task.edition, answers=answers, truth=truth
+    )
+    pool = _POOL.get()
+    reply = await (grade_once(request) if pool is None else pool.grade(request))
+    if reply.late:
+        return Verdict(submission_error=f"judging it took more than {SECONDS} s")
+    try:
+        outcome = json.loads(reply.out.splitlines()[-1])
+    except (IndexError, ValueError):
+        outcome = {"grader_error": f"exit {reply.code}: {reply.err[-500:]}"}
+    if "grader_error" in outcome:
+        raise GraderError(f"the grader of {task.id} failed: {outcome['grader_error']}")
+    return Verdict.model_validate(outcome)
 
-    async def hear(self, case: GradeRequest) -> GraderReply:
-        """Have one case heard, beside those under way."""
-        number = next(self._numbers)
-        self._waiting[number] = asyncio.get_running_loop().create_future()
-        line = case.model_copy(update={"number": number}).model_dump_json()
-        try:
-            self._input.write(line.encode() + b"\n")
-            async with asyncio.timeout(case.seconds + _PATIENCE):
-                return await self._waiting[number]
-        except TimeoutError:
-            raise GraderError("the judges' process does not answer") from None
-        finally:
-            del self._waiting[number]
 
-    async def close(self) -> None:
-        """End it, and whatever it is hearing."""
-        await end(self._process)
-        await self._listener
+async def grade_once(request: GradeRequest) -> GraderReply:
+    """Grade in a new process, which is killed if it takes too long."""
+    try:
+        child = await run_child(
+            _PROCESS,
+            "once",
+            request=request,
+            seconds=request.seconds,
+            env=one_thread_environment(),
+        )
+    except TimeoutError:
+        return GraderReply(late=True)
+    return GraderReply(
+        out=child.out.decode(errors="replace"),
+        err=child.err.decode(errors="replace"),
+        code=child.code,
+    )
 
-    async def _listen(self) -> None:
-        async for line in self._output:
-            heard = GraderReply.model_validate_json(line)
-            self._settle(heard.number, heard)
-        code = await self._process.wait()
-        gone = GraderError(f"the judges' process ended by itself, exit {code}")
-        for number in [*self._waiting]:
-            self._settle(number, gone)
 
-    def _settle(self, number: int, what: GraderReply | GraderError) -> None:
-        waiting = self._waiting.get(number)
-        if waiting is None or waiting.done():
-            return
-        if isinstance(what, GraderReply):
-            waiting.set_result(what)
-        else:
-            waiting.set_exception(what)
+@asynccontextmanager
+async def shared_graders() -> AsyncIterator[None]:
+    """Let all gradings inside share the work of importing their graders.
+
+    Each still has a process and limits of its own.
+    """
+    pool = GraderPool()
+    before = _POOL.set(pool)
+    try:
+        yield
+    finally:
+        _POOL.reset(before)
+        await pool.close()
 
 
 class GraderPool:
-    """Finds the server for each case; where there can be none, it is heard alone."""
+    """One server per task; a task that can have none is graded in new processes."""
 
     def __init__(self) -> None:
-        self._servers: dict[tuple[Path, str], JudgeServer | None] = {}
+        self._servers: dict[tuple[Path, str], _GraderServer | None] = {}
         self._starting = asyncio.Lock()
 
-    async def hear(self, case: GradeRequest) -> GraderReply:
-        """Have one case heard."""
-        server = await self._server(case)
-        return await (grade_once(case) if server is None else server.hear(case))
+    async def grade(self, request: GradeRequest) -> GraderReply:
+        """Grade with the task's server, which is started if there is none."""
+        key = (request.folder, request.edition)
+        async with self._starting:
+            known = self._servers.get(key)
+            if key not in self._servers or (known is not None and known.gone):
+                self._servers[key] = await _start_server(request)
+        server = self._servers[key]
+        return await (grade_once(request) if server is None else server.grade(request))
 
     async def close(self) -> None:
         """End every server."""
@@ -102,106 +111,74 @@ class GraderPool:
             if server is not None:
                 await server.close()
 
-    async def _server(self, case: GradeRequest) -> JudgeServer | None:
-        key = (case.folder, case.edition)
-        async with self._starting:
-            known = self._servers.get(key)
-            if key not in self._servers or (known is not None and known.gone):
-                self._servers[key] = await _started(case)
-        return self._servers[key]
+
+_POOL: ContextVar[GraderPool | None] = ContextVar("grader_pool", default=None)
 
 
-_ROOM: ContextVar[GraderPool | None] = ContextVar("judge_room", default=None)
+class _GraderServer:
+    """The harness's end of a process that forks one grader per request."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[GraderReply]] = {}
+        self._listener = asyncio.create_task(self._listen())
+
+    @property
+    def gone(self) -> bool:
+        return self._listener.done()
+
+    async def grade(self, request: GradeRequest) -> GraderReply:
+        number = next(self._numbers)
+        self._waiting[number] = asyncio.get_running_loop().create_future()
+        line = request.model_copy(update={"number": number}).model_dump_json()
+        try:
+            cast(asyncio.StreamWriter, self._process.stdin).write(line.encode() + b"\n")
+            async with asyncio.timeout(request.seconds + _GRACE):
+                return await self._waiting[number]
+        except TimeoutError:
+            raise GraderError("the grader server does not answer") from None
+        finally:
+            del self._waiting[number]
+
+    async def close(self) -> None:
+        await kill_child(self._process)
+        await self._listener
+
+    async def _listen(self) -> None:
+        async for line in cast(asyncio.StreamReader, self._process.stdout):
+            reply = GraderReply.model_validate_json(line)
+            waiting = self._waiting.get(reply.number)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(reply)
+        code = await self._process.wait()
+        logger.info("the grader server %d ended, exit %d", self._process.pid, code)
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                ended = GraderError(
+                    f"the grader server ended unexpectedly, exit {code}"
+                )
+                waiting.set_exception(ended)
 
 
-async def grade_answers(task: Task, answers: Path, truth: Path) -> Verdict:
-    """Grade `answers` against `truth`; raise `GraderError` where the fault is ours."""
-    case = GradeRequest(
-        folder=task.folder, edition=task.edition, answers=answers, truth=truth
-    )
-    room = _ROOM.get()
-    heard = await (grade_once(case) if room is None else room.hear(case))
-    if heard.late:
-        return Verdict(submission_error=f"judging it took more than {SECONDS} s")
-    return _verdict(task, heard)
-
-
-@asynccontextmanager
-async def shared_graders() -> AsyncIterator[None]:
-    """Let all gradings inside share the work of importing their graders.
-
-    Each is still judged in a process of its own, with caps of its own.
-    """
-    room = GraderPool()
-    before = _ROOM.set(room)
-    try:
-        yield
-    finally:
-        _ROOM.reset(before)
-        await room.close()
-
-
-def _verdict(task: Task, heard: GraderReply) -> Verdict:
-    try:
-        said = json.loads(heard.out.splitlines()[-1])
-    except (IndexError, ValueError):
-        said = {"grader_error": f"exit {heard.code}: {heard.err[-500:]}"}
-    if "grader_error" in said:
-        raise GraderError(f"the grader of {task.id} failed: {said['grader_error']}")
-    return Verdict.model_validate(said)
-
-
-async def grade_once(case: GradeRequest) -> GraderReply:
-    """Start a child, let it grade once, and end it where it takes too long."""
-    child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-m", "mlagentbench.grading.grader_process", "once"),
-        *(case.model_dump_json(), str(os.getpid())),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=quiet_environment(),
-    )
-    try:
-        async with asyncio.timeout(case.seconds):
-            out, err = await child.communicate()
-    except TimeoutError:
-        return GraderReply(late=True)
-    finally:
-        await end(child)
-    return GraderReply(
-        out=out.decode(errors="replace"),
-        err=err.decode(errors="replace"),
-        code=child.returncode,
-    )
-
-
-async def end(child: asyncio.subprocess.Process) -> None:
-    """Kill a child that is still there."""
-    if child.returncode is None:
-        child.kill()
-        await child.wait()
-
-
-_PATIENCE = 30
-"""Seconds beyond a case's own; only a server that hangs needs them."""
-
-
-async def _started(case: GradeRequest) -> JudgeServer | None:
-    """Start a server; None where its grader cannot be shared by forking."""
+async def _start_server(request: GradeRequest) -> _GraderServer | None:
+    """Start a server; None if the task's grader cannot be shared by forking."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-m", "mlagentbench.grading.grader_process", "serve"),
-        *(str(case.folder), case.edition, str(os.getpid())),
+        *child_command(_PROCESS, "serve", str(request.folder), request.edition),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         limit=LONGEST_LINE,
-        env=quiet_environment(),
+        env=one_thread_environment(),
     )
-    said = b""
+    first_line = b""
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(case.seconds):
-            said = await cast(asyncio.StreamReader, process.stdout).readline()
-    if said == READY:
-        return JudgeServer(process)
-    await end(process)
+        async with asyncio.timeout(request.seconds):
+            output = cast(asyncio.StreamReader, process.stdout)
+            first_line = await output.readline()
+    if first_line == READY:
+        logger.debug("grader server %d of %s", process.pid, request.folder)
+        return _GraderServer(process)
+    logger.info("%s cannot be graded by forking", request.folder)
+    await kill_child(process)
     return None

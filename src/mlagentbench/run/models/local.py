@@ -10,7 +10,6 @@ import os
 import secrets
 import select
 import subprocess
-import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -28,6 +27,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from mlagentbench.core.cache import default_cache
+from mlagentbench.core.child import child_command
 from mlagentbench.core.errors import MachineError
 from mlagentbench.core.progress import Silent
 from mlagentbench.run.models.choice import require_extra
@@ -178,7 +178,7 @@ class Server:
         # It has no name, so that whatever happens nothing is left of it.
         self._noise = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as we
         self._process = subprocess.Popen(
-            (sys.executable, "-I", "-m", "mlagentbench.run.models.local_server"),
+            child_command("mlagentbench.run.models.local_server"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._noise,
@@ -191,7 +191,6 @@ class Server:
                 name=name,
                 key=self.key,
                 threads=threads,
-                parent=os.getpid(),
                 guessing=guessing,
             )
         )

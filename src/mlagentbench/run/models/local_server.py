@@ -5,12 +5,11 @@ The library's noise goes to standard error, whichever stream it was meant for.
 
 import os
 import signal
-import sys
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
+from mlagentbench.core.child import read_request, reserve_stdout
 from mlagentbench.core.record import Record
-from mlagentbench.grading.grader_process import exit_with_parent
 
 HOST = "127.0.0.1"
 CONTEXT_TOKENS = 8192
@@ -31,7 +30,6 @@ class ServingOrder(Record):
     key: str
     """What a request must show; other users of this machine reach loopback too."""
     threads: int
-    parent: int
     guessing: bool = True
     """Whether it guesses ahead what it copies from the prompt."""
 
@@ -44,19 +42,12 @@ class Address(Record):
 
 def main() -> None:
     """Serve as ordered on standard input, until the parent is gone."""
-    order = ServingOrder.model_validate_json(sys.stdin.buffer.read())
-    exit_with_parent(order.parent)
-    with _own_voice() as voice:
+    order = read_request(ServingOrder)
+    with os.fdopen(reserve_stdout(), "w", encoding="utf-8") as output:
         server = _serve(order)
-        voice.write(Address(url=server.listening_address).model_dump_json() + "\n")
+        output.write(Address(url=server.listening_address).model_dump_json() + "\n")
     while True:
         signal.pause()
-
-
-def _own_voice() -> TextIO:
-    voice = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    return voice
 
 
 def _serve(order: ServingOrder) -> Any:  # noqa: ANN401  # it comes without types

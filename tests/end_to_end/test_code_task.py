@@ -1,4 +1,4 @@
-"""A task whose submission is code that is timed, through the real pipeline."""
+"""A task whose submission is timed code, through the real pipeline."""
 
 import asyncio
 import math
@@ -9,6 +9,7 @@ import statistics
 import sys
 
 import pytest
+from tests.support.code_task import quick_code_task
 
 from mlagentbench.core.trace import Ending
 from mlagentbench.experiment.plan import Plan
@@ -19,12 +20,17 @@ from mlagentbench.tasks.prepare import prepare
 from mlagentbench.tasks.suite.vectorization.metric import unpack_cases
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return quick_code_task(tmp_path_factory.mktemp("task") / "quick")
+
+
 @pytest.fixture
-def carry_out(tmp_path, cache):
-    """Run one agent on vectorization and return its card and its steps."""
+def run_agent(folder, tmp_path, cache):
+    """Run one agent and return its scorecard and its steps."""
 
     def go(agent):
-        plan = Plan(tasks=("vectorization",), agent=agent, out=tmp_path, name="exp")
+        plan = Plan(tasks=(str(folder),), agent=agent, out=tmp_path, name="exp")
         experiment = run(plan, cache=cache)
         (card,) = experiment.scorecards
         assert experiment.warnings == []
@@ -44,10 +50,10 @@ def busy_core():
     burner.join()
 
 
-def test_the_reference_is_twenty_times_faster_than_the_starter(carry_out):
-    card, steps = carry_out("reference")
+def test_the_reference_is_faster_than_the_starter(run_agent):
+    card, steps = run_agent("reference")
     assert card.ending is Ending.SUBMITTED
-    assert card.score <= 0.05
+    assert card.score < 0.5
     low, high = card.score_ci
     assert low <= card.score <= high
     executed = next(step for step in steps if step.action == "Execute Script")
@@ -55,18 +61,18 @@ def test_the_reference_is_twenty_times_faster_than_the_starter(carry_out):
     assert executed.validation.value < 0.5
 
 
-def test_code_is_measured_when_it_changed_and_only_then(carry_out):
-    card, steps = carry_out("coders:repeater")
+def test_code_is_measured_when_it_changed_and_only_then(run_agent):
+    card, steps = run_agent("coders:repeater")
     first, again, other = [s for s in steps if s.action == "Execute Script"]
-    assert first.validation.value == pytest.approx(1, abs=0.6)
+    assert first.validation is not None
     assert again.validation is None
     assert other.validation.value < first.validation.value / 2
     assert card.score < 0.5
 
 
-def test_the_agent_is_told_nothing_of_hidden_inputs(carry_out, cache):
-    card, steps = carry_out("coders:telltale")
-    prepared = prepare(load_task("vectorization"), cache)
+def test_the_agent_learns_nothing_of_hidden_inputs(run_agent, folder, cache):
+    card, steps = run_agent("coders:telltale")
+    prepared = prepare(load_task(folder), cache)
     visible = prepared.public / "data" / "inputs" / "input0.arrays"
     first = next(unpack_cases(visible.read_bytes()))
     told = re.search(r"seen (-?[\d.e-]+)", steps[1].observation)
@@ -75,30 +81,26 @@ def test_the_agent_is_told_nothing_of_hidden_inputs(carry_out, cache):
     assert "RuntimeError" in card.submission_error
 
 
-def test_the_verdict_is_the_same_while_a_core_is_busy(cache, busy_core):
-    scores = _gradings(cache, 5, "visible")
-    assert all(score < 0.25 for score in scores), scores
+def test_the_reference_is_faster_while_a_core_is_busy(folder, cache, busy_core):
+    (score,) = _gradings(load_task(folder), cache, 1)
+    assert score < 0.5
 
 
 @pytest.mark.minutes
-def test_the_verdict_is_the_same_in_twenty_gradings_while_a_core_is_busy(
+def test_twenty_gradings_while_a_core_is_busy_give_about_the_same_score(
     cache, busy_core, capsys
 ):
-    scores = _gradings(cache, 20, "hidden")
+    scores = _gradings(load_task("vectorization"), cache, 20)
     spread = statistics.stdev(scores) / statistics.mean(scores)
     with capsys.disabled():
         sys.stdout.write(f"\n{min(scores):.4f} to {max(scores):.4f}, sd {spread:.1%}\n")
     assert all(score <= 0.10 for score in scores), scores
 
 
-def _gradings(cache, times, split):
-    task = load_task("vectorization")
+def _gradings(task, cache, times):
     prepared = prepare(task, cache)
     saved = task.folder / "reference"
-    verdicts = [
-        asyncio.run(grade_saved(task, prepared, saved, split=split))
-        for _ in range(times)
-    ]
+    verdicts = [asyncio.run(grade_saved(task, prepared, saved)) for _ in range(times)]
     return [verdict.score for verdict in verdicts]
 
 

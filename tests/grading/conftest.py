@@ -1,12 +1,15 @@
-"""A timed task that is quickly judged, and layers to judge with it."""
+"""A code task that is graded quickly, and a grader for the text of its submission."""
 
 import asyncio
 import shutil
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from tests.support.code_task import quick_code_task
 
 from mlagentbench.evaluation.evaluate import Verdict
+from mlagentbench.grading.grader import shared_graders
 from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare
@@ -14,27 +17,28 @@ from mlagentbench.tasks.prepare import prepare
 
 @pytest.fixture(scope="session")
 def quick_folder(tmp_path_factory) -> Path:
-    """A copy of vectorization with less work, fewer turns and less patience."""
-    folder = tmp_path_factory.mktemp("task") / "quick"
-    skipped = shutil.ignore_patterns("__pycache__", "measured.json", "checks.json")
-    shutil.copytree(load_task("vectorization").folder, folder, ignore=skipped)
-    _replace(folder / "prepare.py", "\nOUTPUTS = 160_000", "\nOUTPUTS = 20_000")
-    _replace(folder / "prepare.py", "OUTPUTS = 40_000", "OUTPUTS = 5_000")
-    _replace(folder / "prepare.py", "HIDDEN_INPUTS = 5", "HIDDEN_INPUTS = 3")
-    _replace(folder / "task.toml", "seconds = 30", "seconds = 10")
-    _replace(folder / "task.toml", "memory_gb = 4", "memory_gb = 1")
-    return folder
+    return quick_code_task(tmp_path_factory.mktemp("task") / "quick")
+
+
+@pytest.fixture(scope="module")
+def shared_loop():
+    """An event loop in which all gradings of a module share their graders."""
+    graders = AsyncExitStack()
+    with asyncio.Runner() as runner:
+        runner.run(graders.enter_async_context(shared_graders()))
+        yield runner
+        runner.run(graders.aclose())
 
 
 @pytest.fixture
-def grade_layer(quick_folder, cache, tmp_path):
-    """Judge the text of a layer.py; `beside` are files planted next to it."""
+def grade_layer(quick_folder, cache, tmp_path, shared_loop):
+    """Grade the text of a layer.py; `beside` are files planted next to it."""
 
-    def judge(
+    def grade(
         code: str | None,
         *,
         beside: dict[str, str] | None = None,
-        split: str = "hidden",
+        split: str = "visible",
         folder: Path = quick_folder,
     ) -> Verdict:
         saved = tmp_path / "saved"
@@ -45,22 +49,6 @@ def grade_layer(quick_folder, cache, tmp_path):
             (saved / name).write_text(text)
         task = load_task(folder)
         prepared = prepare(task, cache)
-        return asyncio.run(grade_saved(task, prepared, saved, split=split))
+        return shared_loop.run(grade_saved(task, prepared, saved, split=split))
 
-    return judge
-
-
-@pytest.fixture(scope="session")
-def starter_code() -> str:
-    return (load_task("vectorization").folder / "starter/layer.py").read_text()
-
-
-@pytest.fixture(scope="session")
-def reference_code() -> str:
-    return (load_task("vectorization").folder / "reference/layer.py").read_text()
-
-
-def _replace(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert text.count(old) == 1
-    path.write_text(text.replace(old, new))
+    return grade

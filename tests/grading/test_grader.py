@@ -1,4 +1,4 @@
-"""Judging is the same in a fresh process and in one forked from a warm one."""
+"""Grading is the same in a new process and in one forked from a server."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ from mlagentbench.grading.grader import (
 from mlagentbench.grading.grader_process import GradeRequest
 from mlagentbench.tasks.load import load_task
 
-OBEDIENT = """
+SCRIPTED = """
 import os, sys, time
 from pathlib import Path
 from mlagentbench.core.errors import SubmissionError
@@ -30,28 +30,28 @@ calls = []
 
 def grade(answers: Path, truth: Path) -> float | Graded:
     calls.append(answers)
-    wish = answers.read_text()
-    if wish == "refuse": raise SubmissionError("no such row")
-    if wish == "raise": raise KeyError("ours")
-    if wish == "units": return Graded(score=0.25, units=(0.0, 0.5))
-    if wish == "bad units": return Graded(score=0.25, units=(0.0, float("nan")))
-    if wish == "nan": return float("nan")
-    if wish == "memory": bytearray(2**40)
-    if wish == "exit": os._exit(3)
-    if wish == "quit": sys.exit(4)
-    if wish == "cry": sys.stderr.write("last words\\n"); os.abort()
-    if wish == "noise":
+    command = answers.read_text()
+    if command == "refuse": raise SubmissionError("no such row")
+    if command == "raise": raise KeyError("ours")
+    if command == "units": return Graded(score=0.25, units=(0.0, 0.5))
+    if command == "bad units": return Graded(score=0.25, units=(0.0, float("nan")))
+    if command == "nan": return float("nan")
+    if command == "memory": bytearray(2**40)
+    if command == "exit": os._exit(3)
+    if command == "quit": sys.exit(4)
+    if command == "abort": sys.stderr.write("last words\\n"); os.abort()
+    if command == "noise":
         for _ in range(3000): print("x" * 100); sys.stderr.write("y" * 100)
-    if wish == "sleep":
+    if command == "sleep":
         (truth.parent / "pid").write_text(str(os.getpid())); time.sleep(60)
-    if wish == "threads": return float(os.environ["OMP_NUM_THREADS"])
-    if wish == "input": return float(len(sys.stdin.read()))
-    if wish == "calls": return float(len(calls))
+    if command == "threads": return float(os.environ["OMP_NUM_THREADS"])
+    if command == "input": return float(len(sys.stdin.read()))
+    if command == "calls": return float(len(calls))
     return 0.5
 """
 
-WISHES = (
-    *("score", "refuse", "raise", "nan", "memory", "exit", "quit", "cry"),
+COMMANDS = (
+    *("score", "refuse", "raise", "nan", "memory", "exit", "quit", "abort"),
     *("noise", "threads", "input", "calls", "units", "bad units"),
 )
 
@@ -63,7 +63,7 @@ def task_with(folder: Path, grader: str):
     return load_task(folder)
 
 
-def wish(folder: Path, text: str) -> Path:
+def answers(folder: Path, text: str) -> Path:
     path = folder / f"{text}.txt"
     path.write_text(text)
     return path
@@ -71,38 +71,38 @@ def wish(folder: Path, text: str) -> Path:
 
 async def outcome(task, folder, text):
     try:
-        return await grade_answers(task, wish(folder, text), folder / "truth")
+        return await grade_answers(task, answers(folder, text), folder / "truth")
     except GraderError as error:
         return error
 
 
-async def outcomes_alone(task, folder):
-    return {text: await outcome(task, folder, text) for text in WISHES}
+async def outcomes_of_new_processes(task, folder):
+    return {text: await outcome(task, folder, text) for text in COMMANDS}
 
 
-async def outcomes_shared(task, folder):
+async def outcomes_of_forks(task, folder):
     async with shared_graders():
-        found = [outcome(task, folder, text) for text in WISHES]
-        return dict(zip(WISHES, await asyncio.gather(*found), strict=True))
+        found = [outcome(task, folder, text) for text in COMMANDS]
+        return dict(zip(COMMANDS, await asyncio.gather(*found), strict=True))
 
 
-@pytest.fixture(scope="module", params=[outcomes_alone, outcomes_shared])
-def judged(request, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("judged")
-    return asyncio.run(request.param(task_with(folder / "task", OBEDIENT), folder))
+@pytest.fixture(scope="module", params=[outcomes_of_new_processes, outcomes_of_forks])
+def graded(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("graded")
+    return asyncio.run(request.param(task_with(folder / "task", SCRIPTED), folder))
 
 
-def test_a_score_is_a_score(judged):
-    assert judged["score"].score == 0.5
-    assert judged["score"].submission_error is None
+def test_a_score_is_returned(graded):
+    assert graded["score"].score == 0.5
+    assert graded["score"].submission_error is None
 
 
-def test_score_of_a_grader_that_also_returns_values_per_unit_is_used(judged):
-    assert judged["units"].score == 0.25
+def test_score_of_a_grader_that_also_returns_values_per_unit_is_used(graded):
+    assert graded["units"].score == 0.25
 
 
-def test_what_the_grader_refuses_is_the_agents_fault(judged):
-    assert judged["refuse"].submission_error == "no such row"
+def test_a_submission_error_is_the_agents_fault(graded):
+    assert graded["refuse"].submission_error == "no such row"
 
 
 @pytest.mark.parametrize(
@@ -113,129 +113,129 @@ def test_what_the_grader_refuses_is_the_agents_fault(judged):
         ("bad units", "finite number"),
         ("exit", "exit 3"),
         ("quit", "exit"),
-        ("cry", "exit -6: .*last words"),
+        ("abort", "exit -6: .*last words"),
     ],
 )
-def test_whatever_else_goes_wrong_is_our_fault(judged, text, reason):
-    assert isinstance(judged[text], GraderError)
-    assert re.search(reason, str(judged[text]), re.DOTALL)
+def test_any_other_failure_is_a_grader_error(graded, text, reason):
+    assert isinstance(graded[text], GraderError)
+    assert re.search(reason, str(graded[text]), re.DOTALL)
 
 
-def test_too_much_memory_is_the_submissions_fault(judged):
-    assert "more memory" in judged["memory"].submission_error
+def test_too_much_memory_is_the_submissions_fault(graded):
+    assert "more memory" in graded["memory"].submission_error
 
 
-def test_what_a_grader_prints_does_no_harm(judged):
-    assert judged["noise"].score == 0.5
+def test_prints_of_a_grader_do_not_change_its_score(graded):
+    assert graded["noise"].score == 0.5
 
 
-def test_libraries_compute_with_one_thread(judged):
-    assert judged["threads"].score == 1.0
+def test_libraries_compute_with_one_thread(graded):
+    assert graded["threads"].score == 1.0
 
 
-def test_there_is_nothing_to_read_from_standard_input(judged):
-    assert judged["input"].score == 0.0
+def test_there_is_nothing_to_read_from_standard_input(graded):
+    assert graded["input"].score == 0.0
 
 
-def test_a_grading_sees_nothing_of_those_before_it(judged):
-    assert judged["calls"].score == 1.0
+def test_a_grading_sees_nothing_of_those_before_it(graded):
+    assert graded["calls"].score == 1.0
 
 
-async def _heard(how, case):
+async def _grade(how, request):
     if how == "alone":
-        return await grade_once(case)
+        return await grade_once(request)
     pool = GraderPool()
     try:
-        return await pool.grade(case)
+        return await pool.grade(request)
     finally:
         await pool.close()
 
 
 @pytest.mark.parametrize("how", ["alone", "shared"])
-def test_a_grading_that_takes_too_long_is_ended(tmp_path, how):
-    task = task_with(tmp_path / "task", OBEDIENT)
-    case = GradeRequest(
+def test_a_grading_that_takes_too_long_is_killed(tmp_path, how):
+    task = task_with(tmp_path / "task", SCRIPTED)
+    request = GradeRequest(
         folder=task.folder, edition=task.edition, seconds=3,
-        answers=wish(tmp_path, "sleep"), truth=tmp_path / "truth",
+        answers=answers(tmp_path, "sleep"), truth=tmp_path / "truth",
     )  # fmt: skip
-    heard = asyncio.run(_heard(how, case))
-    assert heard.late
-    assert not is_alive(int((tmp_path / "pid").read_text()))
+    reply = asyncio.run(_grade(how, request))
+    assert reply.late
+    # On a busy machine it may be killed before it has written its number.
+    pid = tmp_path / "pid"
+    assert not pid.exists() or not is_alive(int(pid.read_text()))
 
 
 @pytest.mark.parametrize("how", ["alone", "shared"])
-def test_a_grader_that_cannot_be_imported_is_our_fault(tmp_path, how):
+def test_a_grader_that_cannot_be_imported_is_a_grader_error(tmp_path, how):
     task = task_with(tmp_path / "task", "raise RuntimeError('half done')\n")
 
-    async def judging():
+    async def grade():
         if how == "alone":
             return await outcome(task, tmp_path, "score")
         async with shared_graders():
             return await outcome(task, tmp_path, "score")
 
-    assert "RuntimeError: half done" in str(asyncio.run(judging()))
+    assert "RuntimeError: half done" in str(asyncio.run(grade()))
 
 
-def test_a_grader_that_prints_while_it_is_imported_does_no_harm(tmp_path):
-    task = task_with(tmp_path / "task", "print('ready')\n" + OBEDIENT)
-    found = asyncio.run(outcomes_shared(task, tmp_path))
+def test_prints_while_a_grader_is_imported_do_not_change_its_score(tmp_path):
+    task = task_with(tmp_path / "task", "print('ready')\n" + SCRIPTED)
+    found = asyncio.run(outcomes_of_forks(task, tmp_path))
     assert found["score"].score == 0.5
 
 
-def test_a_grader_that_starts_threads_is_judged_in_fresh_processes(tmp_path):
+def test_a_grader_that_starts_threads_runs_in_new_processes(tmp_path):
     threaded = (
         "import threading, time\n"
         "threading.Thread(target=time.sleep, args=(5,), daemon=True).start()\n"
-        + OBEDIENT.replace("return 0.5", "return float(os.getppid())")
+        + SCRIPTED.replace("return 0.5", "return float(os.getppid())")
     )
     task = task_with(tmp_path / "task", threaded)
 
-    async def judging():
+    async def grade():
         async with shared_graders():
             return await grade_answers(
-                task, wish(tmp_path, "score"), tmp_path / "truth"
+                task, answers(tmp_path, "score"), tmp_path / "truth"
             )
 
-    assert asyncio.run(judging()).score == os.getpid()
+    assert asyncio.run(grade()).score == os.getpid()
 
 
-def test_when_the_shared_process_is_killed_its_cases_are_ours_and_the_next_is_heard(
+def test_a_killed_server_is_a_grader_error_and_the_next_grading_works(
     tmp_path,
 ):
-    parent = OBEDIENT.replace('if wish == "exit": os._exit(3)', KILL_THE_SERVER)
+    parent = SCRIPTED.replace('if command == "exit": os._exit(3)', KILL_THE_SERVER)
     task = task_with(tmp_path / "task", parent)
 
-    async def judging():
+    async def grade():
         async with shared_graders():
             killed = await outcome(task, tmp_path, "exit")
             return killed, await outcome(task, tmp_path, "score")
 
-    killed, after = asyncio.run(judging())
+    killed, after = asyncio.run(grade())
     assert "the grader server ended" in str(killed)
     assert after.score == 0.5
 
 
 def test_leaving_early_leaves_no_process_behind(tmp_path):
-    task = task_with(tmp_path / "task", OBEDIENT)
+    task = task_with(tmp_path / "task", SCRIPTED)
 
-    async def judging():
+    async def grade():
         async with shared_graders():
             slow = asyncio.create_task(outcome(task, tmp_path, "sleep"))
             while not (tmp_path / "pid").exists():
                 await asyncio.sleep(0.05)
             slow.cancel()
 
-    asyncio.run(judging())
+    asyncio.run(grade())
     assert not is_alive(int((tmp_path / "pid").read_text()))
 
 
-KILL_THE_SERVER = (
-    f'if wish == "exit": os.kill(os.getppid(), {int(signal.SIGKILL)}); time.sleep(60)'
-)
+KILL_THE_SERVER = f'if command == "exit": os.kill(os.getppid(), {int(signal.SIGKILL)}); time.sleep(60)'
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process still is; one that was killed may take a moment."""
+    """Return whether a process exists; a killed one may take a moment to go."""
     for _ in range(100):
         try:
             os.kill(pid, 0)

@@ -1,4 +1,4 @@
-"""The soundness checks on a task whose score is a time."""
+"""The checks of `mlab check` on a task whose score is a time."""
 
 import shutil
 
@@ -32,19 +32,29 @@ def examine(cache, tmp_path):
     return subject
 
 
-def test_every_malformed_layer_is_refused(examine, quick_folder):
-    verdict = malformed_answers_are_refused(examine(quick_folder))
+def test_every_malformed_layer_is_refused(examine, quick_folder, tmp_path):
+    folder = tmp_path / "fewer"
+    shutil.copytree(quick_folder, folder)
+    probes = (folder / "probes.py").read_text().splitlines(keepends=True)
+    # The outputs of these are refused in test_submission.
+    left_out = ("wrong type", "NaN", "objects", "no array")
+    kept = [line for line in probes if not line.strip(' "').startswith(left_out)]
+    assert len(kept) == len(probes) - 4
+    (folder / "probes.py").write_text("".join(kept))
+    verdict = malformed_answers_are_refused(examine(folder))
     assert verdict.ok, verdict.detail
     assert "endless sleep" in verdict.detail
 
 
-def test_outputs_that_know_nothing_are_refused_as_wrong(examine, quick_folder):
+def test_constant_and_random_outputs_are_refused_as_wrong(examine, quick_folder):
     verdict = ignorance_is_no_better_than_the_starter(examine(quick_folder))
     assert verdict.ok, verdict.detail
     assert "refused as wrong: constant, random" in verdict.detail
 
 
-def test_a_grader_that_checks_no_output_is_found_out(examine, quick_folder, tmp_path):
+def test_a_grader_that_checks_no_output_fails_the_check(
+    examine, quick_folder, tmp_path
+):
     careless = tmp_path / "careless"
     shutil.copytree(quick_folder, careless)
     grade = careless / "grade.py"
@@ -53,7 +63,7 @@ def test_a_grader_that_checks_no_output_is_found_out(examine, quick_folder, tmp_
     assert "constant outputs are accepted and score" in verdict.detail
 
 
-def test_what_does_not_apply_to_a_time_says_so(examine, quick_folder):
+def test_checks_that_do_not_apply_to_a_time_pass_with_a_note(examine, quick_folder):
     subject = examine(quick_folder)
     for check in (perfect_answers_are_perfect, grading_repeats_to_the_byte):
         verdict = check(subject)

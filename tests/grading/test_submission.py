@@ -1,10 +1,15 @@
-"""Submitted code is judged by what it answers and by our own clock, nothing else."""
+"""Submitted code is graded by its outputs and by the harness's clock, nothing else.
+
+What a process may do in one turn is tested in environment/sandbox/test_timed_request;
+here the same offences go through the whole grading in `make slow`.
+"""
 
 import base64
 import shutil
 from pathlib import Path
 
 import pytest
+from tests.support.code_task import REFERENCE, STARTER
 
 from mlagentbench.core.errors import SandboxError
 from mlagentbench.tasks.load import load_task
@@ -29,37 +34,46 @@ def frame(data): os.write(number, len(data).to_bytes(8, "big") + data)
 """
 
 
-def test_the_starter_is_about_as_fast_as_itself(grade_layer, starter_code):
-    verdict = grade_layer(starter_code)
+def rarely(*values):
+    """Mark a case that `make slow` runs."""
+    return pytest.param(*values, marks=pytest.mark.minutes)
+
+
+@pytest.mark.minutes
+def test_the_starter_is_about_as_fast_as_itself(grade_layer):
+    verdict = grade_layer(STARTER, split="hidden")
     assert 0.6 < verdict.score < 1.6
     low, high = verdict.score_ci
     assert low <= verdict.score <= high
 
 
-def test_the_reference_is_many_times_faster(grade_layer, reference_code):
-    assert grade_layer(reference_code).score < 0.25
+def test_the_reference_is_faster_than_the_starter(grade_layer):
+    verdict = grade_layer(REFERENCE, split="hidden")
+    assert verdict.score < 0.5
+    low, high = verdict.score_ci
+    assert low <= verdict.score <= high
 
 
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
         ("return np.zeros(shape)", "an output for input0.arrays is wrong"),
-        ("return np.full(shape, np.nan)", "wrong"),
-        ("return np.full(shape, np.inf)", "wrong"),
+        rarely("return np.full(shape, np.nan)", "wrong"),
+        rarely("return np.full(shape, np.inf)", "wrong"),
         ("return np.zeros(shape, np.float32)", "'<f4"),
-        ("return np.zeros(shape, '>f8')", "'>f8"),
+        rarely("return np.zeros(shape, '>f8')", "'>f8"),
         ("return np.zeros(shape[:-1])", "type and shape"),
-        ("return np.zeros((1, *shape))", "type and shape"),
+        rarely("return np.zeros((1, *shape))", "type and shape"),
         ("return np.full(shape, None)", "'|O"),
-        ("return np.zeros(shape, [('x' * 500, 'f8')])", "type and shape"),
-        ("return None", "'|O"),
-        ("return 'fast'", "type and shape"),
+        rarely("return np.zeros(shape, [('x' * 500, 'f8')])", "type and shape"),
+        rarely("return None", "'|O"),
+        rarely("return 'fast'", "type and shape"),
         ("raise RuntimeError('not today')", "RuntimeError: not today"),
-        ("os._exit(0)", "exit code 0"),
-        ("time.sleep(999)", "did not answer within 10 s"),
-        ("return np.zeros(2**23)", "longer than"),
-        ("return bytearray(2**31)", "memory"),
-        ("return np.zeros(10**12)", "exit code 1"),
+        rarely("os._exit(0)", "exit code 0"),
+        ("time.sleep(999)", "did not answer within 3 s"),
+        rarely("return np.zeros(2**23)", "longer than"),
+        rarely("return bytearray(2**31)", "memory"),
+        rarely("return np.zeros(10**12)", "exit code 1"),
     ],
 )
 def test_a_wrong_output_is_refused_with_its_reason(grade_layer, body, reason):
@@ -72,9 +86,9 @@ def test_a_wrong_output_is_refused_with_its_reason(grade_layer, body, reason):
     ("code", "reason"),
     [
         ("", "has no attribute 'forward'"),
-        ("def forward(:", "SyntaxError"),
+        rarely("def forward(:", "SyntaxError"),
         ("import scipy", "No module named 'scipy'"),
-        ("import pandas", "No module named 'pandas'"),
+        rarely("import pandas", "No module named 'pandas'"),
     ],
 )
 def test_a_file_that_cannot_be_imported_is_refused(grade_layer, code, reason):
@@ -86,28 +100,23 @@ def test_a_missing_file_is_refused(grade_layer):
     assert verdict.submission_error == "layer.py is missing"
 
 
-def test_a_time_it_writes_or_prints_counts_nowhere(grade_layer, starter_code):
+def test_times_that_the_code_writes_prints_or_patches_are_ignored(grade_layer):
     fake = (
         "import json\n"
         "for name in ('turns.json', 'timings.json', '/tmp/turns.json', 'score.csv'):\n"
         "    open(name, 'w').write(json.dumps({'turns': [], 'seconds': 0.0}))\n"
         "print('ready'); print('relative time=0.001')\n"
         "import sys; sys.stderr.write('score 0.001\\n')\n"
-    )
-    verdict = grade_layer(fake + starter_code)
-    assert verdict.score > 0.6
-
-
-def test_a_patched_clock_counts_nowhere(grade_layer, starter_code):
-    patched = (
         "import time\n"
         "for name in ('time', 'perf_counter', 'monotonic', 'process_time'):\n"
         "    setattr(time, name, lambda: 0.0)\n"
     )
-    assert grade_layer(patched + starter_code).score > 0.6
+    # The starter's code takes as long as the starter, give or take the machine's load.
+    assert grade_layer(fake + STARTER).score > 0.1
 
 
-def test_a_daemon_does_not_burn_the_starters_time(grade_layer, starter_code):
+@pytest.mark.minutes
+def test_a_daemon_does_not_slow_the_starter_down(grade_layer):
     burner = (
         "import os\n"
         "if os.fork() == 0:\n"
@@ -116,30 +125,23 @@ def test_a_daemon_does_not_burn_the_starters_time(grade_layer, starter_code):
         "        while True: pass\n"
         "    os._exit(0)\n"
     )
-    verdict = grade_layer(burner + starter_code)
+    verdict = grade_layer(burner + STARTER, split="hidden")
     # It shares the one core with itself alone, and may come too late by that.
     assert verdict.score is None or verdict.score > 1.2
 
 
-def test_a_process_left_behind_is_gone_with_its_turn(grade_layer, reference_code):
-    left = (
-        "import subprocess\n"
-        "subprocess.Popen(['sleep', '876543'], start_new_session=True)\n"
-    )
-    verdict = grade_layer(left + reference_code)
-    assert verdict.score is not None
-    commands = [_command(path) for path in Path("/proc").glob("[0-9]*/cmdline")]
-    assert not any(b"876543" in command for command in commands)
-
-
-def test_every_turn_finds_a_fresh_sandbox(grade_layer, reference_code):
-    once = (
-        "import os\n"
+def test_neither_processes_nor_files_survive_a_turn(grade_layer):
+    leaving = (
+        "import os, subprocess\n"
         "for place in ('/workspace/been', '/tmp/been', '/dev/shm/been'):\n"
         "    if os.path.exists(place): raise RuntimeError('I have been here')\n"
         "    open(place, 'w').close()\n"
+        "subprocess.Popen(['sleep', '876543'], start_new_session=True)\n"
     )
-    assert grade_layer(once + reference_code).score is not None
+    verdict = grade_layer(leaving + REFERENCE, split="hidden")
+    assert verdict.score is not None
+    commands = [_command(path) for path in Path("/proc").glob("[0-9]*/cmdline")]
+    assert not any(b"876543" in command for command in commands)
 
 
 def test_remembered_outputs_of_visible_inputs_are_wrong_for_hidden_ones(
@@ -154,29 +156,21 @@ def test_remembered_outputs_of_visible_inputs_are_wrong_for_hidden_ones(
         "KNOWN = iter([KNOWN[name] for name in sorted(KNOWN.files)])\n"
         "def forward(*call): return next(KNOWN)\n"
     )
-    assert grade_layer(code).score is None
+    assert grade_layer(code, split="hidden").score is None
 
 
 @pytest.mark.parametrize(
-    "name",
+    "names",
     [
-        "numpy.py",
-        "numpy/__init__.py",
-        "sitecustomize.py",
-        "usercustomize.py",
-        "socket.py",
-        "grading/__init__.py",
-        "grading/driver.py",
-        "metric.py",
-        "driver.py",
-        "inside.py",
-        "pyvenv.cfg",
-        "evil.pth",
+        ("numpy.py", "sitecustomize.py", "usercustomize.py", "socket.py", "metric.py",
+         "driver.py", "inside.py", "pyvenv.cfg", "evil.pth"),
+        ("numpy/__init__.py", "grading/__init__.py", "grading/driver.py"),
     ],
-)
-def test_a_planted_file_is_never_loaded(grade_layer, reference_code, name):
-    planted = {name: "import os; os._exit(66)\n"}
-    verdict = grade_layer(reference_code, beside=planted, split="visible")
+    ids=["files", "packages"],
+)  # fmt: skip
+def test_a_planted_file_is_never_loaded(grade_layer, names):
+    planted = dict.fromkeys(names, "import os; os._exit(66)\n")
+    verdict = grade_layer(REFERENCE, beside=planted)
     assert verdict.score is not None, verdict.submission_error
 
 
@@ -189,20 +183,21 @@ def test_a_look_alike_of_the_driver_gains_nothing(grade_layer):
     assert "type and shape" in grade_layer(code).submission_error
 
 
+@pytest.mark.minutes
 def test_an_answer_before_the_input_is_refused(grade_layer):
     code = CHANNEL + "os.write(number, b'ready\\n' + bytes(8)); os._exit(0)\n"
     assert grade_layer(code).score is None
 
 
+@pytest.mark.minutes
 def test_a_frame_that_claims_to_be_huge_is_refused(grade_layer):
     code = CHANNEL + SHAPED.format(body="os.write(number, b'\\xff' * 8); os._exit(0)")
     assert "longer than" in grade_layer(code).submission_error
 
 
-def test_a_gigabyte_of_prints_is_dropped_and_costs_only_its_own_time(
-    grade_layer, reference_code
-):
-    noisy = reference_code + (
+@pytest.mark.minutes
+def test_many_megabytes_of_prints_are_dropped_and_cost_only_their_own_time(grade_layer):
+    noisy = REFERENCE + (
         "\nquiet = forward\n"
         "def forward(*call):\n"
         "    import os\n"
@@ -210,12 +205,10 @@ def test_a_gigabyte_of_prints_is_dropped_and_costs_only_its_own_time(
         "    return quiet(*call)\n"
     )
     verdict = grade_layer(noisy)
-    assert verdict.score is None or verdict.score > grade_layer(reference_code).score
+    assert verdict.score is None or verdict.score > grade_layer(REFERENCE).score
 
 
-def test_no_label_and_no_file_of_ours_is_to_be_found_inside(
-    grade_layer, reference_code
-):
+def test_the_sandbox_shows_no_label_and_no_file_of_the_harness(grade_layer):
     search = (
         "import os\n"
         "OURS = {'expected.npz', 'turns.json', 'input0.arrays', 'task.toml',"
@@ -225,11 +218,11 @@ def test_no_label_and_no_file_of_ours_is_to_be_found_inside(
         "    if found := OURS.intersection(files + folders):\n"
         "        raise RuntimeError(f'{folder}: {found}')\n"
     )
-    verdict = grade_layer(search + reference_code, split="visible")
+    verdict = grade_layer(search + REFERENCE)
     assert verdict.score is not None, verdict.submission_error
 
 
-def test_where_the_starter_fails_too_the_fault_is_ours(
+def test_if_the_starter_fails_too_the_harness_is_at_fault(
     grade_layer, quick_folder, tmp_path
 ):
     broken = tmp_path / "broken"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mlagentbench.core.cache import default_cache
 from mlagentbench.environment.agent_env import ensure_agent_env
-from mlagentbench.environment.sandbox.sandbox import Sandbox, SandboxSpec, open_box
+from mlagentbench.environment.sandbox.sandbox import Sandbox, SandboxSpec, open_sandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
 ROUNDS = 40
@@ -26,7 +26,7 @@ async def main() -> int:
     cache = Path(sys.argv[1]) if len(sys.argv) > 1 else default_cache()
     agent_env = ensure_agent_env(cache, "base").path
     with tempfile.TemporaryDirectory() as rooms:
-        box = open_box(Path(rooms), SandboxSpec(agent_env=agent_env), Limits())
+        box = open_sandbox(Path(rooms), SandboxSpec(agent_env=agent_env), Limits())
         try:
             pairs = [await _both(agent_env, box) for _ in range(ROUNDS)]
         finally:

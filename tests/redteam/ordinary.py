@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mlagentbench.environment.sandbox.bwrap import tool
+from mlagentbench.environment.sandbox.bwrap import find_program
 
 UID = 60991
 
@@ -21,8 +21,8 @@ def as_ordinary_user(
     who = [f"--reuid={UID}", f"--regid={UID}", "--clear-groups", "--inh-caps=-all"]
     return subprocess.run(
         [
-            *(tool("bwrap"), "--dev-bind", "/", "/", *_opened(needs)),
-            *("--die-with-parent", "--", tool("setpriv"), *who, "--", *command),
+            *(find_program("bwrap"), "--dev-bind", "/", "/", *_opened(needs)),
+            *("--die-with-parent", "--", find_program("setpriv"), *who, "--", *command),
         ],
         check=False,
         stdout=subprocess.PIPE,

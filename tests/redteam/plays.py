@@ -155,7 +155,7 @@ async def folder_removed(scene: Scene) -> Seen:
     """Demand that the harness can still list, and can close the room."""
     planted = await scene.run()
     listed = await scene.act("List Files", dir_path=".")
-    scene.sandbox.box.close()
+    scene.sandbox.sandbox.close()
     gone = not scene.workspace.parent.exists()
     said = planted.text.splitlines()[-1]
     return Seen(

@@ -34,7 +34,7 @@ class Scene:
     @property
     def workspace(self) -> Path:
         """The workspace as it lies on the host."""
-        return self.sandbox.box.workspace
+        return self.sandbox.sandbox.workspace
 
     async def act(self, name: str, **given: str) -> Observed:
         """Take one action; anything but a refusal or an observation is our fault."""
@@ -65,7 +65,7 @@ async def perform(stage: Stage, attack: Attack, *, loosened: bool = False) -> Se
     with _files_at_most(None if loosened else attack.files):
         opened = await BwrapSandbox.sample_init(attack.name, config, {})
     sandbox = opened["default"].as_type(BwrapSandbox)
-    stage.rooms_seen.add(sandbox.box.workspace.parent.name)
+    stage.rooms_seen.add(sandbox.sandbox.workspace.parent.name)
     before = stage.digest()
     try:
         seen = await attack.play(

@@ -13,7 +13,7 @@ from tests.redteam.baits import baits
 from tests.redteam.leftovers import Leftovers, leftovers, tidy
 
 from mlagentbench.core.progress import NullObserver, Silent
-from mlagentbench.environment.sandbox.sandbox import Sandbox, open_box
+from mlagentbench.environment.sandbox.sandbox import Sandbox, open_sandbox
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.plan import Plan
 from mlagentbench.run.job import Job
@@ -83,7 +83,7 @@ def bare_workspace(stage: Stage, name: str) -> Path:
 
 def _neighbour(order: Job) -> Sandbox:
     config = order.sandbox_config(seed=2)
-    box = open_box(config.rooms, config.furnishing, config.limits)
+    box = open_sandbox(config.rooms, config.furnishing, config.limits)
     box.write("secret.txt", b"another run's idea")
     return box
 

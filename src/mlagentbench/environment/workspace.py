@@ -28,47 +28,47 @@ from mlagentbench.environment.paths import (
 )
 
 
-async def read_text(room: ActionContext, name: str) -> str:
+async def read_text(context: ActionContext, name: str) -> str:
     """Return a file's text; bytes that are no UTF-8 are shown as replacements."""
-    return (await _read(room, name)).decode("utf-8", errors="replace")
+    return (await _read(context, name)).decode("utf-8", errors="replace")
 
 
-async def write_text(room: ActionContext, name: str, text: str) -> None:
+async def write_text(context: ActionContext, name: str, text: str) -> None:
     """Replace a file's text; folders on the way are made."""
-    await _write(room, name, text.encode("utf-8", errors="replace"))
+    await _write(context, name, text.encode("utf-8", errors="replace"))
 
 
-async def append_text(room: ActionContext, name: str, text: str) -> None:
+async def append_text(context: ActionContext, name: str, text: str) -> None:
     """Add text at the end of a file, which is made where there is none."""
     writable_path(name)
     try:
-        old = await _read(room, name)
+        old = await _read(context, name)
     except AbsentError:
         old = b""
-    await _write(room, name, old + text.encode("utf-8", errors="replace"))
+    await _write(context, name, old + text.encode("utf-8", errors="replace"))
 
 
-async def copy_bytes(room: ActionContext, source: str, destination: str) -> None:
+async def copy_bytes(context: ActionContext, source: str, destination: str) -> None:
     """Put what `source` holds into `destination` too."""
     writable_path(destination)
-    await _write(room, destination, await _read(room, source))
+    await _write(context, destination, await _read(context, source))
 
 
 class AbsentError(ActionError):
     """The file that was named is not there."""
 
 
-async def _read(room: ActionContext, name: str) -> bytes:
+async def _read(context: ActionContext, name: str) -> bytes:
     path = WORKSPACE / workspace_path(name)
     with in_plain_words(name):
-        return await room.sandbox.read_file(str(path), text=False)
+        return await context.sandbox.read_file(str(path), text=False)
 
 
-async def _write(room: ActionContext, name: str, contents: bytes) -> None:
+async def _write(context: ActionContext, name: str, contents: bytes) -> None:
     path = writable_path(name)
     with in_plain_words(name):
-        await keep_backup(room, path)
-        await room.sandbox.write_file(str(WORKSPACE / path), contents)
+        await keep_backup(context, path)
+        await context.sandbox.write_file(str(WORKSPACE / path), contents)
 
 
 @contextmanager
@@ -89,31 +89,33 @@ def in_plain_words(name: str) -> Iterator[None]:
 _NAME = re.compile(r"[0-9]{6}")
 
 
-async def keep_backup(room: ActionContext, path: PurePosixPath) -> None:
+async def keep_backup(context: ActionContext, path: PurePosixPath) -> None:
     """Keep what `path` holds now, if it is a file that will be replaced."""
     if path.is_relative_to(BACKUP):
         return
     try:
-        contents = await room.sandbox.read_file(str(WORKSPACE / path), text=False)
+        contents = await context.sandbox.read_file(str(WORKSPACE / path), text=False)
     except OSError:
         return  # Not there, or not a file; the edit itself will say so.
-    kept = WORKSPACE / BACKUP / path / f"{room.step():06d}"
-    await room.sandbox.write_file(str(kept), contents)
+    kept = WORKSPACE / BACKUP / path / f"{context.step():06d}"
+    await context.sandbox.write_file(str(kept), contents)
 
 
-async def undo(room: ActionContext, path: PurePosixPath) -> bytes:
+async def undo(context: ActionContext, path: PurePosixPath) -> bytes:
     """Put the last kept version of `path` back and return it."""
     folder = WORKSPACE / BACKUP / path
-    listed = await room.sandbox.exec(
+    listed = await context.sandbox.exec(
         ["ls", "--", str(folder)], timeout=30, timeout_retry=False
     )
     versions = sorted(name for name in listed.stdout.split() if _NAME.fullmatch(name))
     if not versions:
         raise ActionError(f"there is no change of {path} to undo")
     last = str(folder / versions[-1])
-    contents = await room.sandbox.read_file(last, text=False)
-    await room.sandbox.write_file(str(WORKSPACE / path), contents)
-    await room.sandbox.exec(["rm", "-f", "--", last], timeout=30, timeout_retry=False)
+    contents = await context.sandbox.read_file(last, text=False)
+    await context.sandbox.write_file(str(WORKSPACE / path), contents)
+    await context.sandbox.exec(
+        ["rm", "-f", "--", last], timeout=30, timeout_retry=False
+    )
     return contents
 
 

@@ -28,7 +28,7 @@ from mlagentbench.core.record import Record
 from mlagentbench.core.task import Grading, Task
 from mlagentbench.core.turns import OUTPUTS, TURNS, Turn, Turns
 from mlagentbench.environment.agent_env import ensure_agent_env
-from mlagentbench.environment.sandbox.sandbox import Mount, SandboxSpec, open_box
+from mlagentbench.environment.sandbox.sandbox import Mount, SandboxSpec, open_sandbox
 from mlagentbench.environment.sandbox.sandbox_spec import WORKSPACE, Limits
 from mlagentbench.environment.sandbox.timed_request import (
     Answer,
@@ -183,7 +183,7 @@ class TurnSandbox:
             answer_seconds=min(self.grading.seconds, seconds),
             answer_bytes=int(self.grading.output_mb * 2**20),
         )
-        sandbox = open_box(self.rooms, spec, limits, cores=self.cores)
+        sandbox = open_sandbox(self.rooms, spec, limits, cores=self.cores)
         try:
             return await ask_sandboxed(sandbox, _COMMAND, question, patience)
         finally:

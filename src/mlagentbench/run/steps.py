@@ -176,7 +176,7 @@ class SnapshotKeeper:
     ) -> None:
         self._task = task
         self._store = SnapshotStore(folder, run=past.run)
-        self._workspace = sandbox.as_type(BwrapSandbox).box.workspace
+        self._workspace = sandbox.as_type(BwrapSandbox).sandbox.workspace
         self._seen = StatCache()
         self._taken: list[str] = []
         self._best: tuple[float, str] | None = None

@@ -11,7 +11,7 @@ from mlagentbench.environment.action import ActionContext, Completion
 from mlagentbench.environment.actions import ACTIONS
 from mlagentbench.environment.agent_env import ensure_agent_env
 from mlagentbench.environment.sandbox.inspect_provider import BwrapSandbox
-from mlagentbench.environment.sandbox.sandbox import SandboxSpec, open_box
+from mlagentbench.environment.sandbox.sandbox import SandboxSpec, open_sandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 from mlagentbench.tasks.load import load_task
 
@@ -49,7 +49,7 @@ class Desk:
 
     async def act(self, name: str, **given: str) -> str:
         step = next(self._steps)
-        room = ActionContext(
+        context = ActionContext(
             task=load_task(QUICK_TASK),
             sandbox=self.sandbox,
             check_submission=_accepted,
@@ -59,7 +59,7 @@ class Desk:
             restore=_restored,
             problem="Predict the price of ```houses```.",
         )
-        return await ACTIONS[name].perform(room, given)
+        return await ACTIONS[name].perform(context, given)
 
     async def read(self, name: str) -> str:
         return (await self.bytes_of(name)).decode()
@@ -90,10 +90,10 @@ def voice() -> Voice:
 
 @pytest.fixture
 def desk(tmp_path: Path, cache: Path, voice: Voice) -> Iterator[Desk]:
-    furnishing = SandboxSpec(agent_env=ensure_agent_env(cache, "base").path)
-    box = open_box(tmp_path / "rooms", furnishing, Limits())
-    yield Desk(BwrapSandbox(box, Limits()), voice)
-    box.close()
+    spec = SandboxSpec(agent_env=ensure_agent_env(cache, "base").path)
+    sandbox = open_sandbox(tmp_path / "rooms", spec, Limits())
+    yield Desk(BwrapSandbox(sandbox, Limits()), voice)
+    sandbox.close()
 
 
 async def _accepted() -> None:

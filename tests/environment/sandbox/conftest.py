@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.environment.agent_env import ensure_agent_env
-from mlagentbench.environment.sandbox.sandbox import Sandbox, SandboxSpec, open_box
+from mlagentbench.environment.sandbox.sandbox import Sandbox, SandboxSpec, open_sandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
-MakeBox = Callable[..., Sandbox]
+MakeSandbox = Callable[..., Sandbox]
 
 
 @pytest.fixture
@@ -23,24 +23,24 @@ def agent_env(cache: Path) -> Path:
 
 
 @pytest.fixture
-def rooms(tmp_path: Path) -> Path:
-    return tmp_path / "rooms"
+def sandboxes(tmp_path: Path) -> Path:
+    return tmp_path / "sandboxes"
 
 
 @pytest.fixture
-def make_box(rooms: Path, agent_env: Path) -> Iterator[MakeBox]:
+def make_sandbox(sandboxes: Path, agent_env: Path) -> Iterator[MakeSandbox]:
     opened: list[Sandbox] = []
 
     def make(limits: Limits | None = None, **furniture) -> Sandbox:
-        furnishing = SandboxSpec(agent_env=agent_env, **furniture)
-        opened.append(open_box(rooms, furnishing, limits or Limits()))
+        spec = SandboxSpec(agent_env=agent_env, **furniture)
+        opened.append(open_sandbox(sandboxes, spec, limits or Limits()))
         return opened[-1]
 
     yield make
-    for box in opened:
-        box.close()
+    for sandbox in opened:
+        sandbox.close()
 
 
 @pytest.fixture
-def box(make_box: MakeBox) -> Sandbox:
-    return make_box()
+def sandbox(make_sandbox: MakeSandbox) -> Sandbox:
+    return make_sandbox()

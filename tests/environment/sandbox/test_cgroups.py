@@ -98,7 +98,7 @@ def test_version_2_limits_are_written_as_the_kernel_reads_them(unified):
         "cgroup.subtree_control": "+memory",
     }
     assert group.folders == (unified / "box",)
-    assert group.child("1").doors == (unified / "box" / "1" / "cgroup.procs",)
+    assert group.child("1").procs_files == (unified / "box" / "1" / "cgroup.procs",)
 
 
 def test_version_1_limits_are_written_as_the_kernel_reads_them(tmp_path):
@@ -145,12 +145,12 @@ def test_removing_a_group_kills_what_is_in_it():
     group = make_cgroup(hierarchy, f"mlab-test-{os.getpid()}", LIMITS)
     child = group.child("1")
     join = 'for door do echo $$ > "$door"; done; exec sleep 60'
-    doors = [str(door) for door in child.doors]
+    doors = [str(door) for door in child.procs_files]
     sleeper = subprocess.Popen(["/bin/sh", "-c", join, "sh", *doors])
     deadline = time.monotonic() + 10
-    while not child.doors[-1].read_text() and time.monotonic() < deadline:
+    while not child.procs_files[-1].read_text() and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert child.doors[-1].read_text()
+    assert child.procs_files[-1].read_text()
     group.remove()
     assert sleeper.wait(timeout=5) == -9
     assert not any(folder.exists() for folder in group.folders)

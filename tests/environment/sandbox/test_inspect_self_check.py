@@ -19,12 +19,12 @@ CANNOT_APPLY = {
 
 @pytest.fixture
 async def sandbox_env(
-    request: pytest.FixtureRequest, rooms: Path, agent_env: Path
+    request: pytest.FixtureRequest, sandboxes: Path, agent_env: Path
 ) -> AsyncIterator[BwrapSandbox]:
     if reason := CANNOT_APPLY.get(request.node.originalname):
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
-    furnishing = SandboxSpec(agent_env=agent_env)
-    config = BwrapConfig(rooms=rooms, furnishing=furnishing, limits=Limits())
+    spec = SandboxSpec(agent_env=agent_env)
+    config = BwrapConfig(rooms=sandboxes, furnishing=spec, limits=Limits())
     opened = await BwrapSandbox.sample_init("check", config, {})
     yield opened["default"]
     await BwrapSandbox.sample_cleanup("check", config, opened, interrupted=False)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.environment.sandbox.bwrap import tool
+from mlagentbench.environment.sandbox.bwrap import find_program
 
 UID = 60990
 HERE = Path(__file__)
@@ -61,8 +61,15 @@ def test_an_ordinary_user_gets_the_same_sandbox(name, agent_env, cache, home):
 def _as_ordinary_user(needs: Sequence[Path]) -> list[str]:
     who = [f"--reuid={UID}", f"--regid={UID}", "--clear-groups", "--inh-caps=-all"]
     return [
-        *(tool("bwrap"), "--dev-bind", "/", "/", *_opened(needs)),
-        *("--die-with-parent", "--", tool("setpriv"), *who, "--no-new-privs", "--"),
+        *(find_program("bwrap"), "--dev-bind", "/", "/", *_opened(needs)),
+        *(
+            "--die-with-parent",
+            "--",
+            find_program("setpriv"),
+            *who,
+            "--no-new-privs",
+            "--",
+        ),
     ]
 
 

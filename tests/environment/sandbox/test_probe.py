@@ -75,14 +75,14 @@ def test_an_old_bubblewrap_is_named(tmp_path):
 def test_a_switch_that_is_off_is_named(tmp_path, setting, value, fix):
     (tmp_path / setting).parent.mkdir(parents=True)
     (tmp_path / setting).write_text(f"{value}\n")
-    found = probing._why_refused("Permission denied", tmp_path)
+    found = probing._explain_refusal("Permission denied", tmp_path)
     assert not found.ok
     assert fix in found.fix
 
 
 @ordinary
 def test_an_unknown_refusal_is_shown_as_it_was_said(tmp_path):
-    found = probing._why_refused("setting up uid map: Permission denied", tmp_path)
+    found = probing._explain_refusal("setting up uid map: Permission denied", tmp_path)
     assert "setting up uid map" in found.reason
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.environment.agent_env import find_agent_env
-from mlagentbench.environment.sandbox.sandbox import SandboxSpec, open_box
+from mlagentbench.environment.sandbox.sandbox import SandboxSpec, open_sandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -39,14 +39,14 @@ if __name__ == "__main__":
 """
 
 
-async def test_a_network_is_trained_with_workers_and_collectives(cache, rooms):
+async def test_a_network_is_trained_with_workers_and_collectives(cache, sandboxes):
     built = find_agent_env(cache, "torch")
     if built is None:
         pytest.skip("the torch environment is not built; a torch task builds it")
-    box = open_box(rooms, SandboxSpec(agent_env=Path(built.path)), Limits())
+    sandbox = open_sandbox(sandboxes, SandboxSpec(agent_env=Path(built.path)), Limits())
     try:
-        box.write("train.py", TRAIN.encode())
-        done = await box.execute(["python", "train.py"], timeout=300)
+        sandbox.write("train.py", TRAIN.encode())
+        done = await sandbox.execute(["python", "train.py"], timeout=300)
     finally:
-        box.close()
+        sandbox.close()
     assert done.stdout.strip() == b"[1.0, 1.0, 1.0]", done.stderr

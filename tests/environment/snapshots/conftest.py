@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.environment.agent_env import ensure_agent_env
-from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache, Taken
+from mlagentbench.environment.snapshots.store import Snapshot, SnapshotStore, StatCache
 
 Tree = dict[bytes, tuple[int, bytes | None]]
 
@@ -44,7 +44,7 @@ def store(tmp_path: Path) -> SnapshotStore:
 
 
 @pytest.fixture
-def take(store: SnapshotStore, workspace: Path) -> Callable[[], Taken]:
+def take(store: SnapshotStore, workspace: Path) -> Callable[[], Snapshot]:
     cache = StatCache()
     return lambda: store.take(workspace, previous=cache)
 

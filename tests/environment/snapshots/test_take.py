@@ -16,7 +16,7 @@ from mlagentbench.environment.snapshots.store import (
     SnapshotStore,
     StatCache,
 )
-from mlagentbench.environment.snapshots.take import FolderSource
+from mlagentbench.environment.snapshots.take import WorkspaceReader
 
 MB = 2**20
 SETTLED = 0.06
@@ -53,12 +53,12 @@ def test_the_same_workspace_has_the_same_name_and_nothing_is_written(
 def test_an_unchanged_file_is_not_read_again(take, workspace, monkeypatch):
     opened_paths = []
 
-    class Counting(FolderSource):
+    class Counting(WorkspaceReader):
         def opened(self, found):
             opened_paths.append(found.path)
             return super().opened(found)
 
-    monkeypatch.setattr(store_module, "FolderSource", Counting)
+    monkeypatch.setattr(store_module, "WorkspaceReader", Counting)
     (workspace / "a").write_text("1")
     (workspace / "b").write_text("2")
     time.sleep(SETTLED)
@@ -141,14 +141,14 @@ def test_a_link_put_in_place_of_a_listed_file_is_not_followed(
     (tmp_path / "secret").write_text("label")
     (workspace / "a").write_text("mine")
 
-    class Swapping(FolderSource):
+    class Swapping(WorkspaceReader):
         def found(self):
             found = super().found()
             (workspace / "a").unlink()
             (workspace / "a").symlink_to(tmp_path / "secret")
             return found
 
-    monkeypatch.setattr(store_module, "FolderSource", Swapping)
+    monkeypatch.setattr(store_module, "WorkspaceReader", Swapping)
     [entry] = store.manifest(take().id).entries
     assert entry.skipped is not None
     assert entry.skipped.startswith("it cannot be read")
@@ -207,13 +207,13 @@ def test_a_file_that_grows_while_it_is_read_is_cut_at_its_listed_size(
     log = workspace / "log"
     log.write_bytes(b"a" * 3 * MB)
 
-    class Growing(FolderSource):
+    class Growing(WorkspaceReader):
         def opened(self, found):
             with log.open("ab") as file:
                 file.write(b"b" * MB)
             return super().opened(found)
 
-    monkeypatch.setattr(store_module, "FolderSource", Growing)
+    monkeypatch.setattr(store_module, "WorkspaceReader", Growing)
     taken = take()
     [entry] = store.manifest(taken.id).entries
     assert entry.size == 3 * MB

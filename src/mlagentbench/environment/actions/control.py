@@ -8,11 +8,11 @@ from mlagentbench.environment.action import Action, ActionContext
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
-async def _restore_workspace(room: ActionContext, step_number: str) -> str:
+async def _restore_workspace(context: ActionContext, step_number: str) -> str:
     if not _NUMBER.fullmatch(step_number.strip()):
         raise ActionError("step_number must be the number of an earlier step")
     number = int(step_number)
-    missing = await room.restore(number)
+    missing = await context.restore(number)
     done = f"The workspace is as it was after step {number}."
     if missing:
         return f"{done} No longer kept, and missing now: {', '.join(missing[:5])}."
@@ -27,8 +27,8 @@ RESTORE_WORKSPACE = Action(
 )
 
 
-async def _check_submission(room: ActionContext) -> str:
-    reason = await room.check_submission()
+async def _check_submission(context: ActionContext) -> str:
+    reason = await context.check_submission()
     if reason is not None:
         raise ActionError(f"The submission would be refused: {reason}")
     return "The submission would be accepted."
@@ -41,7 +41,7 @@ CHECK_SUBMISSION = Action(
 )
 
 
-async def _final_answer(room: ActionContext, final_answer: str) -> str:  # noqa: ARG001  # what was answered stands in the step
+async def _final_answer(context: ActionContext, final_answer: str) -> str:  # noqa: ARG001  # what was answered stands in the step
     return "The run has ended; what lies in the workspace is judged."
 
 

@@ -9,20 +9,20 @@ from mlagentbench.environment.action import Action, ActionContext
 from mlagentbench.environment.paths import WORKSPACE, workspace_path
 
 
-async def _execute_script(room: ActionContext, script_name: str) -> str:
+async def _execute_script(context: ActionContext, script_name: str) -> str:
     # An absolute path cannot be taken for an option of the interpreter.
     script = str(WORKSPACE / workspace_path(script_name))
-    printed = await run_python(room, [script], what="script")
+    printed = await run_python(context, [script], what="script")
     return with_output("The script has been executed.", printed)
 
 
 async def execute(
-    room: ActionContext, command: list[str], *, what: str, stdin: str | None = None
+    context: ActionContext, command: list[str], *, what: str, stdin: str | None = None
 ) -> ExecResult[str]:
     """Run a command that succeeds within the time an execution has, or say why not."""
-    limit = math.ceil(room.seconds_left())
+    limit = math.ceil(context.seconds_left())
     try:
-        result = await room.sandbox.exec(
+        result = await context.sandbox.exec(
             command, input=stdin, timeout=limit, timeout_retry=False
         )
     except TimeoutError as late:
@@ -49,11 +49,11 @@ def with_output(lead: str, stdout: str, stderr: str = "") -> str:
 
 
 async def run_python(
-    room: ActionContext, arguments: list[str], *, what: str, stdin: str | None = None
+    context: ActionContext, arguments: list[str], *, what: str, stdin: str | None = None
 ) -> str:
     """Return what Python printed; failing and running too long are the agent's."""
     command = ["python", "-u", *arguments]
-    result = await execute(room, command, what=what, stdin=stdin)
+    result = await execute(context, command, what=what, stdin=stdin)
     return result.stdout or result.stderr
 
 
@@ -66,9 +66,9 @@ EXECUTE_SCRIPT = Action(
 )
 
 
-async def _python_repl(room: ActionContext, command: str) -> str:
+async def _python_repl(context: ActionContext, command: str) -> str:
     # Through standard input: a command line has a length limit, this has none.
-    printed = await run_python(room, ["-"], what="command", stdin=command)
+    printed = await run_python(context, ["-"], what="command", stdin=command)
     return printed or "(nothing was printed)"
 
 
@@ -82,8 +82,8 @@ PYTHON_REPL = Action(
 )
 
 
-async def _run_command(room: ActionContext, command: str) -> str:
-    done = await execute(room, ["bash", "-c", command], what="command")
+async def _run_command(context: ActionContext, command: str) -> str:
+    done = await execute(context, ["bash", "-c", command], what="command")
     return with_output("The command has been run.", done.stdout, done.stderr)
 
 

@@ -14,10 +14,10 @@ from mlagentbench.environment.workspace import (
 )
 
 
-async def _list_files(room: ActionContext, dir_path: str) -> str:
+async def _list_files(context: ActionContext, dir_path: str) -> str:
     folder = WORKSPACE / workspace_path(dir_path)
     # -b shows control bytes in hostile file names as escapes.
-    result = await room.sandbox.exec(
+    result = await context.sandbox.exec(
         ["ls", "-Fb", "--", str(folder)], timeout=30, timeout_retry=False
     )
     if not result.success:
@@ -42,8 +42,8 @@ LIST_FILES = Action(
 )
 
 
-async def _read_file(room: ActionContext, file_name: str) -> str:
-    return await read_text(room, file_name)
+async def _read_file(context: ActionContext, file_name: str) -> str:
+    return await read_text(context, file_name)
 
 
 READ_FILE = Action(
@@ -54,8 +54,8 @@ READ_FILE = Action(
 )
 
 
-async def _write_file(room: ActionContext, file_name: str, content: str) -> str:
-    await write_text(room, file_name, content)
+async def _write_file(context: ActionContext, file_name: str, content: str) -> str:
+    await write_text(context, file_name, content)
     return f"{file_name} was written ({len(content)} characters)."
 
 
@@ -70,8 +70,8 @@ WRITE_FILE = Action(
 )
 
 
-async def _append_file(room: ActionContext, file_name: str, content: str) -> str:
-    await append_text(room, file_name, content)
+async def _append_file(context: ActionContext, file_name: str, content: str) -> str:
+    await append_text(context, file_name, content)
     return f"{len(content)} characters were appended to {file_name}."
 
 
@@ -86,8 +86,8 @@ APPEND_FILE = Action(
 )
 
 
-async def _copy_file(room: ActionContext, source: str, destination: str) -> str:
-    await copy_bytes(room, source, destination)
+async def _copy_file(context: ActionContext, source: str, destination: str) -> str:
+    await copy_bytes(context, source, destination)
     return f"{source} was copied to {destination}."
 
 
@@ -102,10 +102,10 @@ COPY_FILE = Action(
 )
 
 
-async def _undo_edit_script(room: ActionContext, script_name: str) -> str:
+async def _undo_edit_script(context: ActionContext, script_name: str) -> str:
     path = writable_path(script_name)
     with in_plain_words(script_name):
-        contents = await undo(room, path)
+        contents = await undo(context, path)
     text = contents.decode("utf-8", errors="replace")
     return f"The last edit of {script_name} was undone. It now holds:\n{text}"
 
@@ -121,14 +121,17 @@ MOST_LINES = 100
 
 
 async def _inspect_script_lines(
-    room: ActionContext, script_name: str, start_line_number: str, end_line_number: str
+    context: ActionContext,
+    script_name: str,
+    start_line_number: str,
+    end_line_number: str,
 ) -> str:
     wanted = parse_range(start_line_number, end_line_number, INSPECT_SCRIPT_LINES.usage)
     if len(wanted) > MOST_LINES:
         raise ActionError(
             f"these are {len(wanted)} lines; at most {MOST_LINES} are shown at once"
         )
-    lines = lines_of(await read_text(room, script_name))
+    lines = lines_of(await read_text(context, script_name))
     if wanted.first > len(lines):
         raise ActionError(f"{script_name} has only {len(lines)} lines")
     last = min(wanted.last, len(lines))

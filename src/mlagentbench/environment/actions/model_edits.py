@@ -25,10 +25,10 @@ from mlagentbench.environment.workspace import AbsentError, read_text, write_tex
 
 
 async def _edit_script(
-    room: ActionContext, script_name: str, edit_instruction: str, save_name: str
+    context: ActionContext, script_name: str, edit_instruction: str, save_name: str
 ) -> str:
     writable_path(save_name)
-    old = await _text_or_nothing(room, script_name)
+    old = await _text_or_nothing(context, script_name)
     refuse_too_long(old, script_name, "Use Edit Script Segment (AI) on a part of it.")
     request = prompt(
         "edit_script",
@@ -37,12 +37,14 @@ async def _edit_script(
         instruction=fenced(edit_instruction),
         tokens=str(EDITOR_TOKENS),
     )
-    return await save(room, script_name, old, save_name, await new_code(room, request))
+    return await save(
+        context, script_name, old, save_name, await new_code(context, request)
+    )
 
 
-async def _text_or_nothing(room: ActionContext, name: str) -> str:
+async def _text_or_nothing(context: ActionContext, name: str) -> str:
     try:
-        return await read_text(room, name)
+        return await read_text(context, name)
     except AbsentError:
         return ""
 
@@ -64,11 +66,11 @@ def refuse_too_long(code: str, what: str, way_out: str) -> None:
         )
 
 
-async def new_code(room: ActionContext, request: str) -> str:
+async def new_code(context: ActionContext, request: str) -> str:
     """Return the code the editor writes; whatever is not whole is refused."""
     question, why = request, ""
     for _ in range(_TRIES):
-        told = await room.ask(
+        told = await context.ask(
             question, role=EDITOR, config=GenerateConfig(max_tokens=EDITOR_TOKENS)
         )
         if told.cut_off:
@@ -89,10 +91,10 @@ async def new_code(room: ActionContext, request: str) -> str:
 
 
 async def save(
-    room: ActionContext, script_name: str, old: str, save_name: str, new: str
+    context: ActionContext, script_name: str, old: str, save_name: str, new: str
 ) -> str:
     """Write an edited script; what it replaces can be had back by undoing."""
-    await write_text(room, save_name, new)
+    await write_text(context, save_name, new)
     changed = difference(old, new, script_name, save_name)
     if not changed:
         return f"{save_name} was written; no line differs from {script_name}."
@@ -119,7 +121,7 @@ _NO_TEXT = "\ufffd"
 
 
 async def _edit_script_segment(  # one per parameter, by keyword
-    room: ActionContext,
+    context: ActionContext,
     *,
     script_name: str,
     start_line_number: str,
@@ -129,7 +131,7 @@ async def _edit_script_segment(  # one per parameter, by keyword
 ) -> str:
     writable_path(save_name)
     segment = parse_range(start_line_number, end_line_number, EDIT_SCRIPT_SEGMENT.usage)
-    old = await read_text(room, script_name)
+    old = await read_text(context, script_name)
     before, inside, after = _parts(old, segment, script_name)
     refuse_too_long(inside, "this segment", "Choose fewer lines.")
     request = prompt(
@@ -140,8 +142,8 @@ async def _edit_script_segment(  # one per parameter, by keyword
         instruction=fenced(edit_instruction),
         tokens=str(EDITOR_TOKENS),
     )
-    new = before + await new_code(room, request) + after
-    return await save(room, script_name, old, save_name, new)
+    new = before + await new_code(context, request) + after
+    return await save(context, script_name, old, save_name, new)
 
 
 def _parts(text: str, segment: LineRange, name: str) -> tuple[str, str, str]:
@@ -174,9 +176,9 @@ MOST_BLOCKS = 20
 
 
 async def _understand_file(
-    room: ActionContext, file_name: str, things_to_look_for: str
+    context: ActionContext, file_name: str, things_to_look_for: str
 ) -> str:
-    text = await read_text(room, file_name)
+    text = await read_text(context, file_name)
     blocks = split(text)
     if not blocks:
         return f"{file_name} is empty."
@@ -188,12 +190,12 @@ async def _understand_file(
         )
     sought = fenced(things_to_look_for)
     answers = [
-        await consult(room, _about(block, number, len(blocks), file_name, sought))
+        await consult(context, _about(block, number, len(blocks), file_name, sought))
         for number, block in enumerate(blocks, start=1)
     ]
     if len(answers) == 1:
         return answers[0]
-    return await consult(room, _merging(blocks, answers, file_name, sought))
+    return await consult(context, _merging(blocks, answers, file_name, sought))
 
 
 def _about(block: Block, number: int, count: int, name: str, sought: str) -> str:
@@ -229,10 +231,10 @@ HELPER = "helper"
 HELPER_TOKENS = 2_000
 
 
-async def consult(room: ActionContext, question: str) -> str:
+async def consult(context: ActionContext, question: str) -> str:
     """Return what the helper says, and whether it was stopped before its end."""
     config = GenerateConfig(temperature=0.01, max_tokens=HELPER_TOKENS)
-    told = await room.ask(question, role=HELPER, config=config)
+    told = await context.ask(question, role=HELPER, config=config)
     said = sendable(told.text).strip() or "(The helper model said nothing.)"
     return f"{said}\n[cut off by the length limit]" if told.cut_off else said
 

@@ -7,17 +7,17 @@ from mlagentbench.environment.prompts import fenced, prompt
 from mlagentbench.environment.workspace import AbsentError, append_text, read_text
 
 
-async def _append_summary(room: ActionContext, content: str) -> str:
-    await add_to_log(room, content)
+async def _append_summary(context: ActionContext, content: str) -> str:
+    await add_to_log(context, content)
     return f"The summary was appended to {RESEARCH_LOG}."
 
 
 RESEARCH_LOG = "research_log.log"
 
 
-async def add_to_log(room: ActionContext, content: str) -> None:
+async def add_to_log(context: ActionContext, content: str) -> None:
     """Put an entry at the end, in lines of its own."""
-    await append_text(room, RESEARCH_LOG, f"{content.rstrip()}\n")
+    await append_text(context, RESEARCH_LOG, f"{content.rstrip()}\n")
 
 
 APPEND_SUMMARY = Action(
@@ -28,22 +28,22 @@ APPEND_SUMMARY = Action(
 )
 
 
-async def _retrieval(room: ActionContext, current_plan: str) -> str:
-    log = await read_log(room)
+async def _retrieval(context: ActionContext, current_plan: str) -> str:
+    log = await read_log(context)
     if not log:
         return "The research log is empty; Append Summary to Research Log fills it."
     question = prompt("retrieval", log=fenced(log), plan=fenced(current_plan))
-    return await consult(room, question)
+    return await consult(context, question)
 
 
 _CHARACTERS = 40_000
 """Of a longer log a model is shown its beginning and its end."""
 
 
-async def read_log(room: ActionContext) -> str:
+async def read_log(context: ActionContext) -> str:
     """Return what the log says, short enough to be read at once; empty if nothing."""
     try:
-        text = await read_text(room, RESEARCH_LOG)
+        text = await read_text(context, RESEARCH_LOG)
     except AbsentError:
         text = ""
     return shortened(text, _CHARACTERS) if text.strip() else ""
@@ -57,15 +57,15 @@ RETRIEVAL = Action(
 )
 
 
-async def _reflection(room: ActionContext, things_to_reflect_on: str) -> str:
-    log = await read_log(room) or "(nothing yet)"
+async def _reflection(context: ActionContext, things_to_reflect_on: str) -> str:
+    log = await read_log(context) or "(nothing yet)"
     question = prompt(
         "reflection",
-        problem=fenced(room.problem),
+        problem=fenced(context.problem),
         log=fenced(log),
         topic=fenced(things_to_reflect_on),
     )
-    return await consult(room, question)
+    return await consult(context, question)
 
 
 REFLECTION = Action(

@@ -38,7 +38,7 @@ from mlagentbench.environment.sandbox.sandbox_spec import (
 )
 
 SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin"
-BEGUN = b"\0"
+START_MARK = b"\0"
 """What comes on standard error before anything the command itself can say."""
 
 # If the harness has died, nobody reads any more, and the command is not run: bubblewrap
@@ -47,7 +47,7 @@ _BEGIN = 'printf "\\000" >&2 || exit 1; exec "$@"'
 _UID_INSIDE = 1000
 
 
-def tool(name: str, search: str = SYSTEM_PATH) -> str:
+def find_program(name: str, search: str = SYSTEM_PATH) -> str:
     """Return the absolute path of a program of the system."""
     found = shutil.which(name, path=search)
     if found is None:
@@ -60,7 +60,7 @@ def uid_inside(slot_uid: int) -> int:
     return slot_uid if as_root() else _UID_INSIDE
 
 
-class Handed(NamedTuple):
+class BwrapDescriptors(NamedTuple):
     """The descriptors that bubblewrap gets beside the standard ones."""
 
     seccomp: int
@@ -71,7 +71,7 @@ class Handed(NamedTuple):
     """To wait for, when everything is set up."""
 
 
-class Launch:
+class BwrapCommand:
     """The layers around every command of one sandbox."""
 
     def __init__(
@@ -79,7 +79,7 @@ class Launch:
     ) -> None:
         """Look up the programs once; `tree` is what `file_tree` returned."""
         self._pinned = _pinned(cores)
-        self._isolated = [tool("bwrap"), *_namespaces(), *tree]
+        self._isolated = [find_program("bwrap"), *_namespaces(), *tree]
         begin = ["/bin/sh", "-c", _BEGIN, "sh"]
         self._inside = {
             may_write: [*begin, *_limited(limits, file_mb), *_unprivileged(uid)]
@@ -87,7 +87,7 @@ class Launch:
         }
 
     def arguments(
-        self, words: Sequence[str], handed: Handed, *, may_write: bool = True
+        self, words: Sequence[str], handed: BwrapDescriptors, *, may_write: bool = True
     ) -> list[str]:
         """Return the whole command line around `words`."""
         return [
@@ -100,17 +100,19 @@ class Launch:
         ]
 
 
-def placed(words: Sequence[str], cwd: str, variables: Mapping[str, str]) -> list[str]:
+def with_cwd_and_variables(
+    words: Sequence[str], cwd: str, variables: Mapping[str, str]
+) -> list[str]:
     """Return `words` in another folder and with more variables."""
     # Variables may steer the loader, so none may be set in a privileged layer.
     if cwd == WORKSPACE and not variables:
         return list(words)
     settings = [f"{name}={value}" for name, value in variables.items()]
-    return [tool("env"), f"--chdir={cwd}", *settings, *words]
+    return [find_program("env"), f"--chdir={cwd}", *settings, *words]
 
 
 def _pinned(cores: Sequence[int]) -> list[str]:
-    return [tool("taskset"), "--cpu-list", ",".join(map(str, cores))]
+    return [find_program("taskset"), "--cpu-list", ",".join(map(str, cores))]
 
 
 def _namespaces() -> list[str]:
@@ -135,7 +137,7 @@ def _limited(limits: Limits, file_mb: int) -> list[str]:
     # Set inside, where a user namespace counts processes for itself alone.
     counted = processes_are_counted()
     return [
-        tool("prlimit"),
+        find_program("prlimit"),
         _rlimit("core", resource.RLIMIT_CORE, 0),
         _rlimit("fsize", resource.RLIMIT_FSIZE, file_mb * 2**20),
         _rlimit("nofile", resource.RLIMIT_NOFILE, limits.open_files),
@@ -154,7 +156,7 @@ def _unprivileged(uid: int) -> list[str]:
     if not as_root():
         return []
     return [
-        tool("setpriv"),
+        find_program("setpriv"),
         *(f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs"),
         *("--inh-caps=-all", "--bounding-set=-all", "--"),
     ]
@@ -164,28 +166,26 @@ _USR = Path("/usr")
 _TOP_LEVEL = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
-def file_tree(
-    furnishing: SandboxSpec, room: SandboxFolder, limits: Limits
-) -> list[str]:
+def file_tree(spec: SandboxSpec, room: SandboxFolder, limits: Limits) -> list[str]:
     """Return the arguments that build the whole tree and set the environment."""
-    cover = Cover(room)
-    programs = [*_system(cover), *_interpreter(furnishing.agent_env, cover)]
-    cover.refuse_exposed(furnishing)
+    cover = HostFolders(room)
+    programs = [*_system(cover), *_interpreter(spec.agent_env, cover)]
+    cover.refuse_exposed(spec)
     return [
         *programs,
         *_parents(Path(AGENT_ENV)),
-        *_read_only(furnishing.agent_env, AGENT_ENV),
+        *_read_only(spec.agent_env, AGENT_ENV),
         *_devices(limits),
         *_read_only(room.etc, "/etc"),
         *("--ro-bind-try", str(ALTERNATIVES), str(ALTERNATIVES)),
         *("--bind", str(room.workspace), WORKSPACE, "--bind", str(room.tmp), TMP),
-        *_mounts(furnishing),
+        *_mounts(spec),
         *("--remount-ro", "/", "--clearenv"),
-        *_variables(furnishing.variables),
+        *_variables(spec.variables),
     ]
 
 
-class Cover:
+class HostFolders:
     """Shows folders of the host read-only, without what is private in them."""
 
     def __init__(self, room: SandboxFolder) -> None:
@@ -207,13 +207,13 @@ class Cover:
             arguments += ["--ro-bind", self._empty, str(target)]
         return arguments
 
-    def refuse_exposed(self, furnishing: SandboxSpec) -> None:
+    def refuse_exposed(self, spec: SandboxSpec) -> None:
         """Refuse sources that are seen with their neighbours or hold private files."""
-        for mount in furnishing.mounts:
+        for mount in spec.mounts:
             if _outermost(self._private, mount.source.resolve()):
                 raise MachineError(f"{mount.source} holds files no sandbox may see")
-        sources = [mount.source for mount in furnishing.mounts]
-        for source in (furnishing.agent_env, *sources):
+        sources = [mount.source for mount in spec.mounts]
+        for source in (spec.agent_env, *sources):
             seen = _is_below(source.resolve(), self._shown)
             if seen and not _is_below(source.resolve(), self._covered):
                 raise MachineError(
@@ -222,7 +222,7 @@ class Cover:
                 )
 
 
-def _system(cover: Cover) -> list[str]:
+def _system(cover: HostFolders) -> list[str]:
     arguments = cover.shown(_USR)
     for name in _TOP_LEVEL:
         folder = Path("/") / name
@@ -233,7 +233,7 @@ def _system(cover: Cover) -> list[str]:
     return arguments
 
 
-def _interpreter(agent_env: Path, cover: Cover) -> list[str]:
+def _interpreter(agent_env: Path, cover: HostFolders) -> list[str]:
     interpreter = find_interpreter(agent_env)
     for path in (*interpreter.executables, *interpreter.libraries):
         if path.is_relative_to(TMP) or path.is_relative_to(WORKSPACE):
@@ -258,9 +258,9 @@ def _devices(limits: Limits) -> list[str]:
     ]
 
 
-def _mounts(furnishing: SandboxSpec) -> list[str]:
+def _mounts(spec: SandboxSpec) -> list[str]:
     arguments = []
-    for mount in furnishing.mounts:
+    for mount in spec.mounts:
         if not PurePath(mount.target).is_relative_to(WORKSPACE):
             arguments += _parents(Path(mount.target))
         arguments += _read_only(mount.source, mount.target)

@@ -24,7 +24,7 @@ from mlagentbench.environment.sandbox.host import processes_are_counted
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
 _PERIOD = 100_000
-_EMPTY_WITHIN = 120.0
+_EMPTY_SECONDS = 120.0
 
 
 class Cgroup:
@@ -40,7 +40,7 @@ class Cgroup:
         return tuple(dict.fromkeys(self._parts.values()))
 
     @property
-    def doors(self) -> tuple[Path, ...]:
+    def procs_files(self) -> tuple[Path, ...]:
         """The files a process writes its id to in order to join."""
         return tuple(folder / "cgroup.procs" for folder in self.folders)
 
@@ -49,16 +49,16 @@ class Cgroup:
         """Whether memory is limited here."""
         return "memory" in self._parts
 
-    def admit(self, pid: int) -> None:
+    def add_process(self, pid: int) -> None:
         """Bring in a process; what it starts from now on is in here too."""
-        for door in self.doors:
+        for file in self.procs_files:
             try:
-                door.write_text(str(pid))
+                file.write_text(str(pid))
             except ProcessLookupError:
                 # One that has died by itself is noticed elsewhere.
                 return
             except OSError as error:
-                raise SandboxError(f"{door} cannot be joined: {error}") from error
+                raise SandboxError(f"{file} cannot be joined: {error}") from error
 
     def child(self, name: str) -> "Cgroup":
         """Make a group below this one; this one's limits hold for both."""
@@ -157,7 +157,7 @@ def _set(file: Path, value: str) -> None:
 
 
 def _remove(folder: Path) -> None:
-    deadline = time.monotonic() + _EMPTY_WITHIN
+    deadline = time.monotonic() + _EMPTY_SECONDS
     while True:
         for pid in _pids(folder):
             with contextlib.suppress(ProcessLookupError):

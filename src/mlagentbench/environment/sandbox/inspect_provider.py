@@ -21,7 +21,7 @@ from mlagentbench.core.record import Record
 from mlagentbench.environment.sandbox.sandbox import (
     Sandbox,
     SandboxSpec,
-    open_box,
+    open_sandbox,
     sweep,
 )
 from mlagentbench.environment.sandbox.sandbox_spec import (
@@ -49,7 +49,7 @@ class BwrapConfig(Record):
 
 
 class ExecutionTimedOut(TimeoutError):  # noqa: N818  # it is an outcome, not a fault
-    """A command ran out of time; what it had said by then is kept."""
+    """A command ran out of time; its output by then is kept."""
 
     def __init__(self, seconds: float, stdout: str, stderr: str) -> None:
         super().__init__(f"the command took longer than {seconds:g} seconds")
@@ -61,10 +61,10 @@ class ExecutionTimedOut(TimeoutError):  # noqa: N818  # it is an outcome, not a 
 class BwrapSandbox(SandboxEnvironment):
     """One sample's sandbox."""
 
-    def __init__(self, box: Sandbox, limits: Limits) -> None:
-        """Use a box that is open; `sample_cleanup` closes it."""
+    def __init__(self, sandbox: Sandbox, limits: Limits) -> None:
+        """Use a sandbox that is open; `sample_cleanup` closes it."""
         super().__init__()
-        self.box = box
+        self.sandbox = sandbox
         self._limits = limits
 
     @classmethod
@@ -88,8 +88,8 @@ class BwrapSandbox(SandboxEnvironment):
     ) -> dict[str, SandboxEnvironment]:
         """Open a sandbox for one sample."""
         checked = _checked(config, task_name)
-        box = open_box(checked.rooms, checked.furnishing, checked.limits)
-        return {"default": cls(box, checked.limits)}
+        sandbox = open_sandbox(checked.rooms, checked.furnishing, checked.limits)
+        return {"default": cls(sandbox, checked.limits)}
 
     @classmethod
     async def sample_cleanup(
@@ -101,7 +101,7 @@ class BwrapSandbox(SandboxEnvironment):
     ) -> None:
         """Close the sample's sandbox and remove all that was in it."""
         for environment in environments.values():
-            await asyncio.to_thread(environment.as_type(cls).box.close)
+            await asyncio.to_thread(environment.as_type(cls).sandbox.close)
 
     async def exec(  # noqa: PLR0913, PLR0917  # Inspect's signature
         self,
@@ -117,7 +117,7 @@ class BwrapSandbox(SandboxEnvironment):
         """Run a command, once: repeating a training run would not be harmless."""
         if user not in (None, USER):
             raise SandboxUserUnsupportedError(f"commands run as {USER}, not as {user}")
-        execution = await self.box.execute(
+        execution = await self.sandbox.execute(
             cmd,
             stdin=input.encode() if isinstance(input, str) else input,
             cwd=WORKSPACE if cwd is None else cwd,
@@ -151,9 +151,9 @@ class BwrapSandbox(SandboxEnvironment):
     async def write_file(self, file: str, contents: str | bytes) -> None:
         """Write a file of the workspace or of /tmp."""
         data = contents.encode() if isinstance(contents, str) else contents
-        if not self.box.reaches(file):
+        if not self.sandbox.reaches(file):
             raise PermissionError(errno.EROFS, os.strerror(errno.EROFS), file)
-        self.box.write(file, data)
+        self.sandbox.write(file, data)
 
     @overload
     async def read_file(self, file: str, text: Literal[True] = ...) -> str: ...
@@ -167,7 +167,7 @@ class BwrapSandbox(SandboxEnvironment):
         text: bool = True,  # noqa: FBT001, FBT002  # Inspect's signature
     ) -> str | bytes:
         """Read a file; those of workspace, /tmp and mounts need no process."""
-        if self.box.reaches(file):
+        if self.sandbox.reaches(file):
             contents = self._read_here(file)
         else:
             contents = await self._read_inside(file)
@@ -175,7 +175,7 @@ class BwrapSandbox(SandboxEnvironment):
 
     def _read_here(self, file: str) -> bytes:
         try:
-            return self.box.read(
+            return self.sandbox.read(
                 file, limit=SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
             )
         except OSError as error:
@@ -185,7 +185,7 @@ class BwrapSandbox(SandboxEnvironment):
 
     async def _read_inside(self, file: str) -> bytes:
         command = ["cat", "--", file]
-        execution = await self.box.execute(command, timeout=_READ_SECONDS)
+        execution = await self.sandbox.execute(command, timeout=_READ_SECONDS)
         if execution.truncated:
             raise _too_large()
         for number in (errno.ENOENT, errno.EISDIR, errno.EACCES):

@@ -10,7 +10,12 @@ from typing import Literal, NamedTuple
 
 from mlagentbench.core.errors import MachineError
 from mlagentbench.core.record import Record
-from mlagentbench.environment.sandbox.bwrap import SYSTEM_PATH, Handed, Launch, tool
+from mlagentbench.environment.sandbox.bwrap import (
+    SYSTEM_PATH,
+    BwrapCommand,
+    BwrapDescriptors,
+    find_program,
+)
 from mlagentbench.environment.sandbox.cgroups import (
     LimitsInForce,
     find_hierarchy,
@@ -94,14 +99,14 @@ def probe(*, system: str | None = None, search: str = SYSTEM_PATH) -> Isolation:
 
     `system` and `search` stand in for the machine's own name and program folders.
     """
-    lacking = (
-        _wrong_system(system or platform.system())
-        or _missing_program(search)
-        or _too_old(search)
-        or _refused()
+    problem = (
+        _check_system(system or platform.system())
+        or _check_programs(search)
+        or _check_versions(search)
+        or _check_isolation()
     )
-    if lacking is not None:
-        return lacking
+    if problem is not None:
+        return problem
     return Isolation(
         ok=True,
         mode="root" if as_root() else "user",
@@ -109,22 +114,24 @@ def probe(*, system: str | None = None, search: str = SYSTEM_PATH) -> Isolation:
     )
 
 
-def _wrong_system(system: str) -> Isolation | None:
+def _check_system(system: str) -> Isolation | None:
     if system != "Linux":
-        return _lacking(
+        return _not_isolated(
             f"Runs are isolated by Linux, and this is {system}.",
             "Use a Linux machine, a virtual machine, or WSL 2 under Windows.",
         )
     if machine() not in ARCHITECTURES:
         known = " or ".join(ARCHITECTURES)
-        return _lacking(f"{machine()} is not supported.", f"Use an {known} machine.")
+        return _not_isolated(
+            f"{machine()} is not supported.", f"Use an {known} machine."
+        )
     return None
 
 
-def _missing_program(search: str) -> Isolation | None:
+def _check_programs(search: str) -> Isolation | None:
     for program, package in _PACKAGES.items():
         if shutil.which(program, path=search) is None:
-            return _lacking(
+            return _not_isolated(
                 f"{program} is not installed, and without it nothing can be isolated.",
                 f"Install it: `sudo {_installer(search)} {package}`.",
             )
@@ -136,27 +143,27 @@ def _installer(search: str) -> str:
     return _INSTALLERS[next(known, "apt-get")]
 
 
-def _too_old(search: str) -> Isolation | None:
-    command = [tool("bwrap", search), "--version"]
-    said = subprocess.run(command, check=False, capture_output=True, text=True).stdout
-    if version_in(said) < _OLDEST_BWRAP:
-        return _lacking(
-            f"{said.strip() or 'bwrap'} is too old.",
+def _check_versions(search: str) -> Isolation | None:
+    command = [find_program("bwrap", search), "--version"]
+    output = subprocess.run(command, check=False, capture_output=True, text=True).stdout
+    if version_in(output) < _OLDEST_BWRAP:
+        return _not_isolated(
+            f"{output.strip() or 'bwrap'} is too old.",
             "Install bubblewrap 0.8 or newer.",
         )
     if kernel_version() < _OLDEST_KERNEL:
-        return _lacking(
+        return _not_isolated(
             f"Linux {platform.release()} is too old.", "Use Linux 5.6 or newer."
         )
     return None
 
 
-def _refused() -> Isolation | None:
-    launch = Launch(_BARE_TREE, Limits(), uid=FIRST_UID, cores=_first_core())
+def _check_isolation() -> Isolation | None:
+    launch = BwrapCommand(_BARE_TREE, Limits(), uid=FIRST_UID, cores=_first_core())
     with tempfile.TemporaryFile() as filter_, Path(os.devnull).open("r+b") as nothing:
         filter_.write(seccomp_filter(machine()))
         filter_.seek(0)
-        handed = Handed(filter_.fileno(), nothing.fileno(), nothing.fileno())
+        handed = BwrapDescriptors(filter_.fileno(), nothing.fileno(), nothing.fileno())
         trial = subprocess.run(
             launch.arguments(["true"], handed),
             check=False,
@@ -168,29 +175,29 @@ def _refused() -> Isolation | None:
         )
     if trial.returncode == 0:
         return None
-    return _why_refused(trial.stderr.strip(), _SYSCTLS)
+    return _explain_refusal(trial.stderr.strip(), _SYSCTLS)
 
 
 def _first_core() -> list[int]:
     return sorted(os.sched_getaffinity(0))[:1]
 
 
-def _why_refused(said: str, sysctls: Path) -> Isolation:
-    reason = f"bubblewrap is there but may not isolate anything ({said})."
+def _explain_refusal(output: str, sysctls: Path) -> Isolation:
+    reason = f"bubblewrap is there but may not isolate anything ({output})."
     if as_root():
-        return _lacking(
+        return _not_isolated(
             reason, "Run as an ordinary user, or give this container CAP_SYS_ADMIN."
         )
     for switch in _SWITCHES:
         file = sysctls / switch.name.replace(".", "/")
         if file.exists() and file.read_text().strip() == switch.off:
             command = f"sudo sysctl -w {switch.name}={switch.on}"
-            return _lacking(
+            return _not_isolated(
                 "User namespaces are switched off on this machine.",
                 f"Allow them: `{command}`{switch.other}.",
             )
-    return _lacking(reason, "Allow user namespaces for bubblewrap.")
+    return _not_isolated(reason, "Allow user namespaces for bubblewrap.")
 
 
-def _lacking(reason: str, fix: str) -> Isolation:
+def _not_isolated(reason: str, fix: str) -> Isolation:
     return Isolation(ok=False, reason=reason, fix=fix)

@@ -22,12 +22,12 @@ from socket import socket
 from typing import IO
 
 from mlagentbench.core.errors import SandboxError
-from mlagentbench.environment.sandbox.bwrap import BEGUN, Handed
+from mlagentbench.environment.sandbox.bwrap import START_MARK, BwrapDescriptors
 from mlagentbench.environment.sandbox.sandbox_spec import Execution, Killed
 
 _STATUS_BYTES = 4096
-_STARTS_WITHIN = 60.0
-_PIPES_CLOSE_WITHIN = 2.0
+_START_SECONDS = 60.0
+_PIPE_SECONDS = 2.0
 
 Stdin = bytes | socket | None
 """What a command reads: all of it at once, or one end of a dialogue, or nothing."""
@@ -38,7 +38,7 @@ class Process:
 
     def __init__(
         self,
-        arguments: Callable[[Handed], Sequence[str]],
+        arguments: Callable[[BwrapDescriptors], Sequence[str]],
         *,
         stdin: Stdin,
         keep: int,
@@ -51,7 +51,9 @@ class Process:
         """
         status, status_inside = os.pipe()
         gate_inside, self._gate = os.pipe()
-        handed = Handed(seccomp=seccomp, status=status_inside, gate=gate_inside)
+        handed = BwrapDescriptors(
+            seccomp=seccomp, status=status_inside, gate=gate_inside
+        )
         self._started = time.monotonic()
         try:
             self._popen = subprocess.Popen(
@@ -79,13 +81,15 @@ class Process:
     def _watch(self, status: int, stdin: Stdin, keep: int) -> None:
         loop = asyncio.get_running_loop()
         popen = self._popen
-        self.stdout = Drain(_taken_over(popen.stdout), keep)
-        self._stderr = Drain(_taken_over(popen.stderr), keep + len(BEGUN), mark=BEGUN)
-        self._status = Drain(status, _STATUS_BYTES, mark=b"\n")
+        self.stdout = PipeReader(_duplicate(popen.stdout), keep)
+        self._stderr = PipeReader(
+            _duplicate(popen.stderr), keep + len(START_MARK), mark=START_MARK
+        )
+        self._status = PipeReader(status, _STATUS_BYTES, mark=b"\n")
         self._gate_is_shut = True
-        self._feed: Feed | None = None
+        self._feed: PipeWriter | None = None
         if isinstance(stdin, bytes):
-            self._feed = Feed(_taken_over(popen.stdin), stdin)
+            self._feed = PipeWriter(_duplicate(popen.stdin), stdin)
         self._outer = os.pidfd_open(popen.pid)
         self._init: int | None = None
         self.seconds = 0.0
@@ -99,7 +103,7 @@ class Process:
 
     async def init(self) -> int | None:
         """Return the first process inside; None where bubblewrap failed before."""
-        if not (await asyncio.wait({self._status.marked}, timeout=_STARTS_WITHIN))[0]:
+        if not (await asyncio.wait({self._status.marked}, timeout=_START_SECONDS))[0]:
             raise SandboxError("bubblewrap does not start; see what loads the machine")
         return self._reported("child-pid")
 
@@ -114,7 +118,7 @@ class Process:
     @property
     def stderr(self) -> bytes:
         """What was kept of standard error, without our own mark."""
-        ours, _, theirs = self._stderr.kept.contents().partition(BEGUN)
+        ours, _, theirs = self._stderr.kept.contents().partition(START_MARK)
         return ours + theirs
 
     @property
@@ -142,7 +146,7 @@ class Process:
     async def drained(self) -> None:
         """Wait for all output; the clock stops when the last of it has arrived."""
         pipes = [self.stdout.ended, self._stderr.ended, self._status.ended]
-        await asyncio.wait(pipes, timeout=_PIPES_CLOSE_WITHIN)
+        await asyncio.wait(pipes, timeout=_PIPE_SECONDS)
         begun = self._stderr.marked.result() if self._stderr.marked.done() else None
         self.seconds = time.monotonic() - (begun or self._started)
 
@@ -198,7 +202,7 @@ def _source(stdin: Stdin) -> int:
     return subprocess.DEVNULL if stdin is None else subprocess.PIPE
 
 
-def _taken_over(stream: IO[bytes] | None) -> int:
+def _duplicate(stream: IO[bytes] | None) -> int:
     if stream is None:
         raise ValueError("the stream was not opened as a pipe")
     descriptor = os.dup(stream.fileno())
@@ -217,7 +221,7 @@ def _children(pid: int) -> list[int]:
 _CHUNK = 256 * 1024
 
 
-class Drain:
+class PipeReader:
     """Reads a pipe to its end and keeps a bounded part."""
 
     def __init__(self, descriptor: int, limit: int, *, mark: bytes = b"") -> None:
@@ -254,7 +258,7 @@ class Drain:
                 self.marked.set_result(None)
 
 
-class Feed:
+class PipeWriter:
     """Writes bytes into a pipe for as long as someone reads them."""
 
     def __init__(self, descriptor: int, data: bytes) -> None:
@@ -321,9 +325,9 @@ class HeadAndTail:
         return bytes(self._head) + marker + bytes(self._tail)
 
 
-_GONE_WITHIN = 120.0
+_GONE_SECONDS = 120.0
 """Nothing runs any more by then, but freeing what a hostile tree mapped takes long."""
-_GLANCE = 0.001
+_POLL_SECONDS = 0.001
 _KILLED = 128 + 9
 
 
@@ -335,30 +339,30 @@ async def supervise(
     """Wait until the process has ended or a limit ends it, and all of it is gone."""
     watch = asyncio.ensure_future(watchdog)
     try:
-        killed = await _first_end(process, watch, timeout)
+        killed = await _wait_for_first_end(process, watch, timeout)
     finally:
         watch.cancel()
     process.kill()
     await process.drained()
-    await _gone(process)
+    await _wait_until_gone(process)
     return killed
 
 
-def put_down(process: Process) -> None:
+def kill_and_wait(process: Process) -> None:
     """Kill a process and return when it is gone; for ways out that may not wait."""
     process.kill()
-    deadline = time.monotonic() + _GONE_WITHIN
+    deadline = time.monotonic() + _GONE_SECONDS
     while process.alive() and time.monotonic() < deadline:
-        time.sleep(_GLANCE)
+        time.sleep(_POLL_SECONDS)
     process.close()
 
 
-def execution_of(process: Process, killed: Killed | None) -> Execution:
+def to_execution(process: Process, killed: Killed | None) -> Execution:
     """Return the record of a process that has ended."""
     returncode = process.returncode
     if returncode is None and killed is None:
-        said = process.stderr[-500:].decode(errors="replace").strip()
-        raise SandboxError(f"the sandbox could not be started: {said or 'killed'}")
+        output = process.stderr[-500:].decode(errors="replace").strip()
+        raise SandboxError(f"the sandbox could not be started: {output or 'killed'}")
     return Execution(
         returncode=_KILLED if returncode is None else returncode,
         stdout=process.stdout.kept.contents(),
@@ -369,7 +373,7 @@ def execution_of(process: Process, killed: Killed | None) -> Execution:
     )
 
 
-async def _first_end(
+async def _wait_for_first_end(
     process: Process, watch: asyncio.Future[Killed], timeout: float | None
 ) -> Killed | None:
     ends: set[asyncio.Future[None] | asyncio.Future[Killed]] = {process.ended, watch}
@@ -380,9 +384,9 @@ async def _first_end(
     return watch.result() if watch in done else "timeout"
 
 
-async def _gone(process: Process) -> None:
-    deadline = time.monotonic() + _GONE_WITHIN
+async def _wait_until_gone(process: Process) -> None:
+    deadline = time.monotonic() + _GONE_SECONDS
     while process.alive():
         if time.monotonic() > deadline:
             raise SandboxError("a killed sandbox does not end; restart the machine")
-        await asyncio.sleep(_GLANCE)
+        await asyncio.sleep(_POLL_SECONDS)

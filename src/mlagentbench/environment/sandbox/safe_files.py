@@ -50,11 +50,11 @@ def open_beneath(folder: int, path: str, flags: int) -> int:
 _READ, _WRITE = 0o4, 0o2
 
 
-class Opener:
+class SafeFolder:
     """Reads and writes below one folder."""
 
     def __init__(
-        self, root: Path, *, uid: int | None = None, many_names: bool = False
+        self, root: Path, *, uid: int | None = None, allow_hard_links: bool = False
     ) -> None:
         """Open below `root`; with a `uid`, only what that user might open.
 
@@ -62,7 +62,7 @@ class Opener:
         """
         self._root = root
         self._uid = uid
-        self._many_names = many_names
+        self._many_names = allow_hard_links
 
     def read(self, path: PurePosixPath, *, limit: int) -> bytes:
         """Return a file's contents; `OSError` with EFBIG if it is over `limit`."""

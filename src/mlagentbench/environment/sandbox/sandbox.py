@@ -14,7 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from mlagentbench.core.errors import SandboxError
-from mlagentbench.environment.sandbox.bwrap import Launch, file_tree, placed, uid_inside
+from mlagentbench.environment.sandbox.bwrap import (
+    BwrapCommand,
+    file_tree,
+    uid_inside,
+    with_cwd_and_variables,
+)
 from mlagentbench.environment.sandbox.cgroups import (
     Cgroup,
     Hierarchy,
@@ -25,15 +30,15 @@ from mlagentbench.environment.sandbox.host import as_root
 from mlagentbench.environment.sandbox.process import (
     Process,
     Stdin,
-    execution_of,
-    put_down,
+    kill_and_wait,
     supervise,
+    to_execution,
 )
-from mlagentbench.environment.sandbox.safe_files import Opener
+from mlagentbench.environment.sandbox.safe_files import SafeFolder
 from mlagentbench.environment.sandbox.sandbox_folder import (
     SandboxFolder,
     Slot,
-    make_room,
+    make_sandbox_folder,
     stage,
     sweep,
     take_slot,
@@ -47,34 +52,36 @@ from mlagentbench.environment.sandbox.sandbox_spec import (
     SandboxSpec,
     checked_variables,
 )
-from mlagentbench.environment.sandbox.watchdog import Watchdog, holds_more_memory
+from mlagentbench.environment.sandbox.watchdog import Watchdog, uses_more_memory
 
-__all__ = ["Execution", "Mount", "Sandbox", "SandboxSpec", "open_box", "sweep"]
+__all__ = ["Execution", "Mount", "Sandbox", "SandboxSpec", "open_sandbox", "sweep"]
 
 
 _CANNOT_RUN = 126
 
 
 class Sandbox:
-    """One sandbox, from `open_box` to `close`."""
+    """One sandbox, from `open_sandbox` to `close`."""
 
     def __init__(
         self,
         room: SandboxFolder,
         slot: Slot,
-        furnishing: SandboxSpec,
+        spec: SandboxSpec,
         limits: Limits,
         cores: tuple[int, ...],
     ) -> None:
-        """Set the limits of a room that is staged; use `open_box`."""
-        self._room = room
+        """Set the limits of a room that is staged; use `open_sandbox`."""
+        self._folder = room
         self._slot = slot
         self._limits = limits
         hierarchy = find_hierarchy()
-        self._group = None if hierarchy is None else _grouped(room, hierarchy, limits)
-        self._places = Places(furnishing, room, slot.uid if as_root() else None)
-        self._launch = Launch(
-            file_tree(furnishing, room, limits),
+        self._group = (
+            None if hierarchy is None else _make_group(room, hierarchy, limits)
+        )
+        self._places = Places(spec, room, slot.uid if as_root() else None)
+        self._launch = BwrapCommand(
+            file_tree(spec, room, limits),
             limits,
             uid=slot.uid,
             cores=cores,
@@ -87,7 +94,7 @@ class Sandbox:
     @property
     def workspace(self) -> Path:
         """The host folder that commands see as /workspace."""
-        return self._room.workspace
+        return self._folder.workspace
 
     async def execute(
         self,
@@ -101,23 +108,25 @@ class Sandbox:
         """Run a command to its end; nothing that it started is left afterwards."""
         if not self._open:
             raise SandboxError("the sandbox is closed")
-        words = placed(command, str(absolute(cwd)), checked_variables(env or {}))
-        with self._group_of_its_own() as group:
+        words = with_cwd_and_variables(
+            command, str(absolute(cwd)), checked_variables(env or {})
+        )
+        with self._execution_group() as group:
             try:
                 process = self._start(words, stdin)
             except (OSError, ValueError) as error:
                 return _not_started(error)
             self._running.add(process)
             try:
-                return await self._see_through(process, group, timeout)
+                return await self._run_to_end(process, group, timeout)
             finally:
                 self._running.discard(process)
-                put_down(process)
+                kill_and_wait(process)
 
     def _start(self, words: list[str], stdin: Stdin) -> Process:
-        self._room.reopen()
+        self._folder.restore_modes()
         may_write = self._watchdog.may_write
-        with self._room.seccomp() as seccomp:
+        with self._folder.seccomp() as seccomp:
             return Process(
                 lambda handed: self._launch.arguments(
                     words, handed, may_write=may_write
@@ -127,27 +136,27 @@ class Sandbox:
                 seccomp=seccomp,
             )
 
-    async def _see_through(
+    async def _run_to_end(
         self, process: Process, group: Cgroup | None, timeout: float | None
     ) -> Execution:
         def out_of_memory() -> bool:
             if group is not None and group.limits_memory:
                 return group.out_of_memory()
-            return holds_more_memory(process.pid, self._limits.memory_mb * 2**20)
+            return uses_more_memory(process.pid, self._limits.memory_mb * 2**20)
 
-        await _let_in(process, group)
+        await _release_into(process, group)
         watch = self._watchdog.watch(process.pid, out_of_memory)
         killed = await supervise(process, watch, timeout)
         if killed is None and group is not None and group.out_of_memory():
             killed = "memory"
-        if killed is None and self._open and self._watchdog.finds_too_much:
+        if killed is None and self._open and self._watchdog.is_over_limit:
             killed = "disk"
         if killed == "disk":
             self._watchdog.after_disk_kill()
-        return execution_of(process, killed)
+        return to_execution(process, killed)
 
     @contextmanager
-    def _group_of_its_own(self) -> Iterator[Cgroup | None]:
+    def _execution_group(self) -> Iterator[Cgroup | None]:
         if self._group is None:
             yield None
             return
@@ -182,13 +191,13 @@ class Sandbox:
             process.kill()
         if self._group is not None:
             self._group.remove()
-        self._room.remove()
+        self._folder.remove()
         self._slot.release()
 
 
-def open_box(
+def open_sandbox(
     rooms: Path,
-    furnishing: SandboxSpec,
+    spec: SandboxSpec,
     limits: Limits,
     *,
     cores: tuple[int, ...] = (),
@@ -200,11 +209,11 @@ def open_box(
     sweep(rooms)
     slot = take_slot()
     try:
-        room = make_room(rooms)
+        room = make_sandbox_folder(rooms)
         try:
-            stage(furnishing, room, uid_inside(slot.uid))
+            stage(spec, room, uid_inside(slot.uid))
             pinned = cores or slot.cores(limits.cpus)
-            return Sandbox(room, slot, furnishing, limits, pinned)
+            return Sandbox(room, slot, spec, limits, pinned)
         except BaseException:
             room.remove()
             raise
@@ -213,18 +222,18 @@ def open_box(
         raise
 
 
-def _grouped(room: SandboxFolder, hierarchy: Hierarchy, limits: Limits) -> Cgroup:
+def _make_group(room: SandboxFolder, hierarchy: Hierarchy, limits: Limits) -> Cgroup:
     # Noted first, so that a sweep finds the groups even if we die at once.
-    room.note_cgroups({folder / room.name for folder in hierarchy.parents.values()})
+    room.record_cgroups({folder / room.name for folder in hierarchy.parents.values()})
     return make_cgroup(hierarchy, room.name, limits)
 
 
-async def _let_in(process: Process, group: Cgroup | None) -> None:
+async def _release_into(process: Process, group: Cgroup | None) -> None:
     if group is not None:
         # The first of these may wait for the kernel; bubblewrap sets up meanwhile.
-        group.admit(process.pid)
+        group.add_process(process.pid)
         if (init := await process.init()) is not None:
-            group.admit(init)
+            group.add_process(init)
     process.release()
 
 
@@ -240,16 +249,14 @@ def _not_started(error: OSError | ValueError) -> Execution:
 class Places:
     """The workspace, /tmp and the mounts, reached from the host without a process."""
 
-    def __init__(
-        self, furnishing: SandboxSpec, room: SandboxFolder, uid: int | None
-    ) -> None:
+    def __init__(self, spec: SandboxSpec, room: SandboxFolder, uid: int | None) -> None:
         """Look into `room`; as root, with no more rights than `uid` has."""
         self._own = {
-            PurePosixPath(WORKSPACE): Opener(room.workspace, uid=uid),
-            PurePosixPath(TMP): Opener(room.tmp, uid=uid),
+            PurePosixPath(WORKSPACE): SafeFolder(room.workspace, uid=uid),
+            PurePosixPath(TMP): SafeFolder(room.tmp, uid=uid),
         }
         self._mounted = {
-            PurePosixPath(mount.target): mount.source for mount in furnishing.mounts
+            PurePosixPath(mount.target): mount.source for mount in spec.mounts
         }
 
     def knows(self, path: str) -> bool:
@@ -270,12 +277,12 @@ class Places:
         opener, relative = self._reader(path)
         opener.write(relative, contents)
 
-    def _reader(self, path: str) -> tuple[Opener, PurePosixPath]:
+    def _reader(self, path: str) -> tuple[SafeFolder, PurePosixPath]:
         whole = absolute(path)
         if (target := self._mount_of(whole)) is not None:
             source = self._mounted[target]
             below = PurePosixPath(source.name) / whole.relative_to(target)
-            return Opener(source.parent, many_names=True), below
+            return SafeFolder(source.parent, allow_hard_links=True), below
         for top, opener in self._own.items():
             if whole.is_relative_to(top):
                 return opener, whole.relative_to(top)

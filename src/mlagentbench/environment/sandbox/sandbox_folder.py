@@ -25,7 +25,10 @@ from mlagentbench.environment.sandbox.cgroups import remove_cgroups
 from mlagentbench.environment.sandbox.host import as_root
 from mlagentbench.environment.sandbox.sandbox_spec import USER, WORKSPACE, SandboxSpec
 from mlagentbench.environment.sandbox.seccomp import machine, seccomp_filter
-from mlagentbench.environment.sandbox.watchdog import kill_launchers, rooms_of_launchers
+from mlagentbench.environment.sandbox.watchdog import (
+    folders_of_launchers,
+    kill_launchers,
+)
 
 _LOCK = "lock"
 _CGROUPS = "cgroups"
@@ -73,12 +76,12 @@ class SandboxFolder:
         finally:
             os.close(descriptor)
 
-    def reopen(self) -> None:
+    def restore_modes(self) -> None:
         """Undo what an agent may have done to the modes of its two folders."""
         self.workspace.chmod(0o755)
         self.tmp.chmod(0o755)
 
-    def note_cgroups(self, folders: Iterable[Path]) -> None:
+    def record_cgroups(self, folders: Iterable[Path]) -> None:
         """Write down what else must be removed with this room."""
         text = "".join(f"{folder}\n" for folder in folders)
         (self.folder / _CGROUPS).write_text(text)
@@ -89,7 +92,7 @@ class SandboxFolder:
         os.close(self._lock)
 
 
-def make_room(rooms: Path) -> SandboxFolder:
+def make_sandbox_folder(rooms: Path) -> SandboxFolder:
     """Make a folder under `rooms` that is ours until we die."""
     rooms = rooms.absolute()
     rooms.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -109,18 +112,18 @@ def sweep(rooms: Path) -> None:
     """Remove every room whose owner is dead."""
     if not rooms.is_dir():
         return
-    for folder in _deserted(rooms):
+    for folder in _without_owner(rooms):
         # What cannot be removed now is tried again by the next sweep.
         with contextlib.suppress(SandboxError):
             kill_launchers(folder)
             _remove(folder)
     # One that was just being forked during an earlier sweep has lost its room since.
-    for folder in rooms_of_launchers(rooms.absolute()):
+    for folder in folders_of_launchers(rooms.absolute()):
         if not folder.exists():
             kill_launchers(folder)
 
 
-def _deserted(rooms: Path) -> list[Path]:
+def _without_owner(rooms: Path) -> list[Path]:
     deserted = []
     with exclusive_lock(rooms / ".lock", mode=0o600):
         for folder in rooms.iterdir():
@@ -206,22 +209,22 @@ _LOADER_CACHE = Path("/etc/ld.so.cache")
 _SKIPPED = {"__pycache__"}
 
 
-def stage(furnishing: SandboxSpec, room: SandboxFolder, uid: int) -> None:
+def stage(spec: SandboxSpec, room: SandboxFolder, uid: int) -> None:
     """Fill a new room: the starter's files, mount points, and who the user is."""
-    if furnishing.starter is not None:
-        _copy_files(furnishing.starter, room.workspace)
-    for mount in furnishing.mounts:
+    if spec.starter is not None:
+        _copy_files(spec.starter, room.workspace)
+    for mount in spec.mounts:
         _refuse_unreadable(mount.source)
         target = PurePosixPath(mount.target)
         if target.is_relative_to(WORKSPACE):
             _make_mount_point(mount.source, room.workspace / target.name)
     _write_etc(room, uid)
     if as_root():
-        _give_away(room.workspace, uid)
-        _give_away(room.tmp, uid)
+        _chown_tree(room.workspace, uid)
+        _chown_tree(room.tmp, uid)
 
 
-def _give_away(folder: Path, uid: int) -> None:
+def _chown_tree(folder: Path, uid: int) -> None:
     os.chown(folder, uid, uid)
     for path in folder.rglob("*"):
         os.chown(path, uid, uid, follow_symlinks=False)

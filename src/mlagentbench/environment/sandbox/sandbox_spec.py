@@ -44,7 +44,7 @@ class Mount(Record):
 
     @field_validator("target")
     @classmethod
-    def _is_out_of_the_agents_hands(cls, target: str) -> str:
+    def _is_not_replaceable(cls, target: str) -> str:
         path = PurePosixPath(target)
         if not path.is_absolute() or ".." in path.parts or str(path) != target:
             raise ValueError(f"{target} is not a plain absolute path")

@@ -20,8 +20,8 @@ READY = b"ready\n"
 LENGTH_BYTES = 8
 """An answer begins with its length, the highest byte first."""
 
-_ENDS_WITHIN = 1.0
-_LAST_WORDS = 200
+_END_SECONDS = 1.0
+_FAILURE_CHARACTERS = 200
 _KILLED: dict[Killed, str] = {
     "timeout": "it did not end",
     "memory": "it took more memory than it may",
@@ -54,89 +54,89 @@ class _Fault(Exception):  # noqa: N818  # theirs, and an outcome
     """The other side broke the rules of the dialogue."""
 
 
-class _HungUp(Exception):  # noqa: N818  # theirs, and an outcome
+class _Closed(Exception):  # noqa: N818  # theirs, and an outcome
     """The other side closed the socket."""
 
 
 async def ask_sandboxed(
-    box: Sandbox, command: Sequence[str], question: bytes, patience: ResponseLimits
+    sandbox: Sandbox, command: Sequence[str], question: bytes, limits: ResponseLimits
 ) -> Answer | NoAnswer:
     """Run `command`, ask it, and end it; nothing of it is left on return."""
     ours, theirs = socketpair()
     with ours, theirs:
         ours.settimeout(0)
-        running = asyncio.create_task(box.execute(command, stdin=theirs))
+        running = asyncio.create_task(sandbox.execute(command, stdin=theirs))
         try:
-            heard = await _heard(ours, question, patience)
+            heard = await _exchange(ours, question, limits)
         finally:
             # Whoever still waits for more of the question learns that there is none.
             ours.close()
-            execution = await _ended(running)
-    return NoAnswer(reason=_last_words(execution)) if heard is None else heard
+            execution = await _wait_for_end(running)
+    return NoAnswer(reason=_failure(execution)) if heard is None else heard
 
 
-async def _heard(
-    ours: socket, question: bytes, patience: ResponseLimits
+async def _exchange(
+    ours: socket, question: bytes, limits: ResponseLimits
 ) -> Answer | NoAnswer | None:
-    """Return what was said; None where the other side hung up."""
+    """Return the answer; None if the other side closed the socket."""
     try:
-        await _until_ready(ours, patience.ready_seconds)
-        return await _asked(ours, question, patience)
+        await _wait_until_ready(ours, limits.ready_seconds)
+        return await _request(ours, question, limits)
     except _Fault as fault:
         return NoAnswer(reason=str(fault))
-    except (_HungUp, OSError):
+    except (_Closed, OSError):
         return None
 
 
-async def _until_ready(ours: socket, seconds: float) -> None:
+async def _wait_until_ready(ours: socket, seconds: float) -> None:
     try:
         async with asyncio.timeout(seconds):
-            said = await _received(ours, len(READY))
+            output = await _receive(ours, len(READY))
     except TimeoutError:
         raise _Fault(f"it was not ready after {seconds:.3g} s") from None
-    if said != READY:
+    if output != READY:
         raise _Fault("it did not say that it was ready")
     with contextlib.suppress(BlockingIOError):
         if ours.recv(1):
             raise _Fault("it answered before it was asked")
 
 
-async def _asked(ours: socket, question: bytes, patience: ResponseLimits) -> Answer:
+async def _request(ours: socket, question: bytes, limits: ResponseLimits) -> Answer:
     try:
-        async with asyncio.timeout(patience.answer_seconds):
+        async with asyncio.timeout(limits.answer_seconds):
             began = time.perf_counter()
             await asyncio.get_running_loop().sock_sendall(ours, question)
             ours.shutdown(SHUT_WR)
-            contents = await _answer(ours, patience.answer_bytes)
+            contents = await _read_answer(ours, limits.answer_bytes)
             seconds = time.perf_counter() - began
     except TimeoutError:
-        allowed = f"{patience.answer_seconds:.3g} s"
+        allowed = f"{limits.answer_seconds:.3g} s"
         raise _Fault(f"it did not answer within {allowed}") from None
     return Answer(contents=bytes(contents), seconds=seconds)
 
 
-async def _answer(ours: socket, limit: int) -> bytearray:
-    length = int.from_bytes(await _received(ours, LENGTH_BYTES), "big")
+async def _read_answer(ours: socket, limit: int) -> bytearray:
+    length = int.from_bytes(await _receive(ours, LENGTH_BYTES), "big")
     if length > limit:
         raise _Fault(f"its answer is longer than {limit} bytes")
-    return await _received(ours, length)
+    return await _receive(ours, length)
 
 
-async def _received(ours: socket, length: int) -> bytearray:
+async def _receive(ours: socket, length: int) -> bytearray:
     loop = asyncio.get_running_loop()
     buffer = bytearray(length)
     rest = memoryview(buffer)
     while rest:
         taken = await loop.sock_recv_into(ours, rest)
         if not taken:
-            raise _HungUp
+            raise _Closed
         rest = rest[taken:]
     return buffer
 
 
-async def _ended(running: asyncio.Task[Execution]) -> Execution | None:
+async def _wait_for_end(running: asyncio.Task[Execution]) -> Execution | None:
     """Return how it ended by itself; None where it had to be ended."""
-    await asyncio.wait({running}, timeout=_ENDS_WITHIN)
+    await asyncio.wait({running}, timeout=_END_SECONDS)
     if running.done():
         return running.result()
     running.cancel()
@@ -144,12 +144,12 @@ async def _ended(running: asyncio.Task[Execution]) -> Execution | None:
     return None if running.cancelled() else running.result()
 
 
-def _last_words(execution: Execution | None) -> str:
+def _failure(execution: Execution | None) -> str:
     if execution is None:
         return "it hung up without an answer"
     if execution.killed is not None:
         return _KILLED[execution.killed]
-    said = execution.stderr.decode(errors="replace").strip().splitlines()
-    words = "".join(c for c in said[-1] if c.isprintable()) if said else "no words"
+    output = execution.stderr.decode(errors="replace").strip().splitlines()
+    words = "".join(c for c in output[-1] if c.isprintable()) if output else "no words"
     code = execution.returncode
-    return f"it ended with exit code {code}: {words[:_LAST_WORDS]}"
+    return f"it ended with exit code {code}: {words[:_FAILURE_CHARACTERS]}"

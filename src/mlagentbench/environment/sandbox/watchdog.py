@@ -51,7 +51,7 @@ class Watchdog:
         return use.plus(DiskUse(nameless, 0)).over(self._allowed)
 
     @property
-    def finds_too_much(self) -> bool:
+    def is_over_limit(self) -> bool:
         """Whether more lies there than is allowed: some write faster than one looks."""
         return disk_use(self._folders, self._allowed).over(self._allowed)
 
@@ -86,7 +86,7 @@ class DiskUse(NamedTuple):
     """Bytes on disk; a hole in a file takes none."""
     files: int
     too_deep: tuple[Path, ...] = ()
-    """Folders so deep that paths into them soon cannot be said any more."""
+    """Folders so deep that paths into them soon become too long."""
 
     def over(self, other: "DiskUse") -> bool:
         """Whether it is more than `other` in any respect."""
@@ -179,16 +179,16 @@ def _blocks(entry: os.DirEntry[str]) -> int:
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PROC = Path("/proc")
-_SHARE = re.compile(r"^Pss:\s+(\d+) kB", re.MULTILINE)
+_PSS = re.compile(r"^Pss:\s+(\d+) kB", re.MULTILINE)
 
 
-def holds_more_memory(pid: int, limit: int) -> bool:
+def uses_more_memory(pid: int, limit: int) -> bool:
     """Whether a process and all below it hold more than `limit` bytes together."""
     tree = process_tree(pid)
     if sum(map(_resident, tree)) <= limit:
         return False
     # Pages that forks share were counted once for each; now count them once.
-    return sum(map(_share, tree)) > limit
+    return sum(map(_proportional, tree)) > limit
 
 
 def process_tree(pid: int) -> list[int]:
@@ -234,33 +234,33 @@ def kill_launchers(room: Path) -> None:
     """
     named = os.fsencode(room) + b"/"
     for entry in _PROC.iterdir():
-        if not entry.name.isdigit() or not _launches(entry, named):
+        if not entry.name.isdigit() or not _is_launcher_of(entry, named):
             continue
         with contextlib.suppress(ProcessLookupError):
             pidfd = os.pidfd_open(int(entry.name))
             # Looked at again, now that the number cannot pass to another process.
-            if _launches(entry, named):
+            if _is_launcher_of(entry, named):
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
             os.close(pidfd)
 
 
-def rooms_of_launchers(rooms: Path) -> set[Path]:
+def folders_of_launchers(rooms: Path) -> set[Path]:
     """Return the folders under `rooms` that running bubblewraps were started for."""
     named = os.fsencode(rooms) + b"/"
     return {
         rooms / os.fsdecode(word[len(named) :].split(b"/")[0])
         for entry in _PROC.iterdir()
         if entry.name.isdigit()
-        for word in _launching(entry)
+        for word in _bwrap_arguments(entry)
         if word.startswith(named)
     }
 
 
-def _launches(process: Path, named: bytes) -> bool:
-    return any(word.startswith(named) for word in _launching(process))
+def _is_launcher_of(process: Path, named: bytes) -> bool:
+    return any(word.startswith(named) for word in _bwrap_arguments(process))
 
 
-def _launching(process: Path) -> list[bytes]:
+def _bwrap_arguments(process: Path) -> list[bytes]:
     """Return a bubblewrap's arguments; nothing for any other process."""
     with contextlib.suppress(OSError):
         words = (process / "cmdline").read_bytes().split(b"\0")
@@ -295,8 +295,8 @@ def _resident(pid: int) -> int:
     return 0
 
 
-def _share(pid: int) -> int:
+def _proportional(pid: int) -> int:
     with contextlib.suppress(OSError):
-        found = _SHARE.search((_PROC / str(pid) / "smaps_rollup").read_text())
+        found = _PSS.search((_PROC / str(pid) / "smaps_rollup").read_text())
         return int(found[1]) * 1024 if found else 0
     return _resident(pid)

@@ -40,12 +40,12 @@ Epoch = tuple[int, int, int]
 """Which store it is, and how often something was removed from it."""
 
 
-class Place:
+class StoreFolder:
     """The folder of one store."""
 
     def __init__(self, folder: Path) -> None:
         """Use `folder`, which is made when it is first needed."""
-        self.folder = folder
+        self.path = folder
         self.objects = folder / "objects"
         """Contents, each named by its sha256."""
         self.incoming = folder / "incoming"
@@ -90,13 +90,13 @@ class Place:
 class Objects:
     """The objects of one store."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, folder: StoreFolder) -> None:
         """Keep them in the store's folder."""
-        self._place = place
+        self._folder = folder
 
     def put(self, source: int, size: int) -> Stored:
         """Store at most `size` bytes of an open file."""
-        with recording(self._place.folder):
+        with recording(self._folder.path):
             if size <= _SMALL:
                 return self._put_small(read_up_to(source, size))
             with self._incoming() as (target, unfinished):
@@ -121,7 +121,7 @@ class Objects:
 
     @contextmanager
     def _incoming(self) -> Iterator[tuple[int, Path]]:
-        path = self._place.incoming / secrets.token_hex(16)
+        path = self._folder.incoming / secrets.token_hex(16)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         target = os.open(path, flags, 0o444)
         try:
@@ -141,7 +141,7 @@ class Objects:
         """Open an object for reading; whoever reads it compares the sha256."""
         return os.open(self.path(sha256), os.O_RDONLY | os.O_CLOEXEC)
 
-    def is_sound(self, sha256: str) -> bool:
+    def is_intact(self, sha256: str) -> bool:
         """Whether an object holds what its name says."""
         with self.path(sha256).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == sha256
@@ -157,12 +157,12 @@ class Objects:
 
     def names(self) -> Iterator[str]:
         """Name every object, sorted."""
-        for folder in sorted(self._place.objects.iterdir()):
+        for folder in sorted(self._folder.objects.iterdir()):
             yield from sorted(folder.name + path.name for path in folder.iterdir())
 
     def path(self, sha256: str) -> Path:
         """Where an object lies."""
-        return self._place.objects / sha256[:2] / sha256[2:]
+        return self._folder.objects / sha256[:2] / sha256[2:]
 
 
 _CHUNK = 2**18
@@ -212,7 +212,7 @@ class Entry(Record):
     path: str | None = None
     """Relative to the workspace."""
     path_base64: str | None = None
-    """The same in place of `path` where the name is not UTF-8."""
+    """The same in folder of `path` where the name is not UTF-8."""
     kind: Literal["file", "folder"]
     mode: int | None = None
     """Permission bits; none where nothing is stored."""
@@ -321,13 +321,13 @@ class Manifests:
         return self._folder / f"{name}.json"
 
 
-def manifest_of(entries: Iterable[Entry]) -> Manifest:
+def make_manifest(entries: Iterable[Entry]) -> Manifest:
     """Return the manifest of some entries, in the order that every store uses."""
     in_order = sorted(entries, key=lambda entry: os.fsencode(entry.name))
     return Manifest(entries=tuple(in_order))
 
 
-def named(path: str) -> dict[str, str]:
+def path_fields(path: str) -> dict[str, str]:
     """Return a path as fields of an entry."""
     try:
         path.encode()

@@ -86,7 +86,7 @@ class _Target:
                 os.chown(name, owner, group, dir_fd=folder, follow_symlinks=False)
 
     def write(self, entry: Entry, objects: Objects) -> bool:
-        """Write a file; return whether its contents were there and sound."""
+        """Write a file; return whether its contents were there and intact."""
         try:
             contents = objects.open(entry.sha256 or "")
         except FileNotFoundError:

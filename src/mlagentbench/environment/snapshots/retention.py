@@ -22,13 +22,13 @@ from mlagentbench.environment.snapshots.objects import (
     Manifest,
     Manifests,
     Objects,
-    Place,
+    StoreFolder,
 )
 
 DROPPED = f"files over {LARGE // 2**20} MB are kept for the best and last snapshot only"
 
 
-class Thinned(Record):
+class RetentionState(Record):
     """How far a run's snapshots have been thinned."""
 
     count: int = 0
@@ -51,13 +51,15 @@ class Thinned(Record):
 class Retention:
     """Thins the snapshots of one run."""
 
-    def __init__(self, place: Place, run: str, submission: Iterable[str]) -> None:
+    def __init__(
+        self, folder: StoreFolder, run: str, submission: Iterable[str]
+    ) -> None:
         """Never drop a file of the `submission`."""
-        self._place = place
-        self._state = place.runs / f"{run_key(run)}.json"
-        self._holds = Holds(place.holds, run)
-        self._manifests = Manifests(place.manifests)
-        self._objects = Objects(place)
+        self._folder = folder
+        self._state = folder.runs / f"{run_key(run)}.json"
+        self._holds = Holds(folder.holds, run)
+        self._manifests = Manifests(folder.manifests)
+        self._objects = Objects(folder)
         self._submission = [PurePosixPath(name) for name in submission]
 
     def apply(self, names: Sequence[str], best: str | None) -> None:
@@ -65,28 +67,28 @@ class Retention:
         if not names:
             return
         before = self._before(names)
-        after = Thinned(count=len(names), last=names[-1], best=best)
+        after = RetentionState(count=len(names), last=names[-1], best=best)
         if after == before:
             return
-        with self._place.alone():
+        with self._folder.alone():
             left = {*before.kept, *names[before.count :]} - after.kept
             self._thin(left, after.kept)
             self._state.parent.mkdir(exist_ok=True)
             write_atomically(self._state, after.model_dump_json())
 
-    def _before(self, names: Sequence[str]) -> Thinned:
+    def _before(self, names: Sequence[str]) -> RetentionState:
         try:
-            before = Thinned.model_validate_json(self._state.read_bytes())
+            before = RetentionState.model_validate_json(self._state.read_bytes())
         except (FileNotFoundError, ValidationError):
-            return Thinned()
-        return before if before.precedes(names) else Thinned()
+            return RetentionState()
+        return before if before.precedes(names) else RetentionState()
 
     def _thin(self, left: set[str], kept: set[str]) -> None:
         needed = {sha256 for name in kept for sha256 in self._hold(name)}
-        given_up: set[str] = set()
+        released: set[str] = set()
         for name in sorted(left):
-            given_up |= self._mark(name)
-        self._drop(given_up - needed)
+            released |= self._mark(name)
+        self._drop(released - needed)
 
     def _hold(self, name: str) -> set[str]:
         """Hold what a snapshot has; a fork keeps some that another run has taken."""
@@ -104,7 +106,7 @@ class Retention:
 
     def _mark(self, name: str) -> set[str]:
         """Mark what a snapshot gives up; hold what it submits for good."""
-        given_up = set()
+        released = set()
         entries = []
         for entry in self._manifests.entries(name):
             sha256 = entry.sha256 if entry.is_large else None
@@ -114,21 +116,21 @@ class Retention:
                 self._holds.add(sha256, for_good=True)
                 entries.append(entry)
             else:
-                given_up.add(sha256)
+                released.add(sha256)
                 entries.append(entry.model_copy(update={"dropped": DROPPED}))
-        if given_up:
+        if released:
             self._manifests.write(Manifest(entries=tuple(entries)), name)
-        return given_up
+        return released
 
     def _is_submitted(self, entry: Entry) -> bool:
         path = PurePosixPath(entry.name)
         return any(path.is_relative_to(name) for name in self._submission)
 
-    def _drop(self, given_up: set[str]) -> None:
-        if not given_up:
+    def _drop(self, released: set[str]) -> None:
+        if not released:
             return
-        self._place.begin_removal()
-        for sha256 in sorted(given_up):
+        self._folder.begin_removal()
+        for sha256 in sorted(released):
             if self._holds.release(sha256):
                 self._objects.remove(sha256)
 
@@ -179,14 +181,14 @@ class Pruned(Record):
     bytes: int
 
 
-def verify(place: Place) -> list[str]:
+def verify(folder: StoreFolder) -> list[str]:
     """Hash every object; name what is wrong and who needs it."""
-    objects, manifests = Objects(place), Manifests(place.manifests)
+    objects, manifests = Objects(folder), Manifests(folder.manifests)
     # Listed first: others may add meanwhile, objects always before their manifest.
     names = manifests.names()
-    sound = {name: objects.is_sound(name) for name in objects.names()}
+    intact = {name: objects.is_intact(name) for name in objects.names()}
     needed: dict[str, list[str]] = {
-        name: [] for name, is_sound in sound.items() if not is_sound
+        name: [] for name, is_intact in intact.items() if not is_intact
     }
     complaints = []
     for name in names:
@@ -196,18 +198,18 @@ def verify(place: Place) -> list[str]:
             complaints.append(str(error))
             continue
         for entry in entries:
-            if entry.sha256 is not None and not _is_fine(entry, sound):
+            if entry.sha256 is not None and not _is_fine(entry, intact):
                 needing = needed.setdefault(entry.sha256, [])
                 needing.append(f"{entry.shown} of snapshot {name[:12]}")
     return complaints + [
-        f"{objects.path(sha256)} is {'corrupt' if sha256 in sound else 'missing'}; "
+        f"{objects.path(sha256)} is {'corrupt' if sha256 in intact else 'missing'}; "
         f"{_list(needing)}"
         for sha256, needing in sorted(needed.items())
     ]
 
 
-def _is_fine(entry: Entry, sound: dict[str, bool]) -> bool:
-    return sound.get(entry.sha256 or "", entry.dropped is not None)
+def _is_fine(entry: Entry, intact: dict[str, bool]) -> bool:
+    return intact.get(entry.sha256 or "", entry.dropped is not None)
 
 
 def _list(needing: list[str]) -> str:
@@ -218,10 +220,10 @@ def _list(needing: list[str]) -> str:
     return f"it is needed by {', '.join(needing[:_NAMED_AT_MOST] + tail)}"
 
 
-def prune(place: Place, needed: Iterable[str]) -> Pruned:
+def prune(folder: StoreFolder, needed: Iterable[str]) -> Pruned:
     """Remove all that the `needed` snapshots do without."""
-    objects, manifests = Objects(place), Manifests(place.manifests)
-    holds = Holds(place.holds, "")
+    objects, manifests = Objects(folder), Manifests(folder.manifests)
+    holds = Holds(folder.holds, "")
     names = set(needed)
     kept = {
         entry.sha256
@@ -229,10 +231,10 @@ def prune(place: Place, needed: Iterable[str]) -> Pruned:
         for entry in manifests.entries(name)
         if entry.sha256 and not (entry.dropped and not holds.any_for(entry.sha256))
     }
-    place.begin_removal()
+    folder.begin_removal()
     for name in set(manifests.names()) - names:
         manifests.remove(name)
-    for unfinished in place.incoming.iterdir():
+    for unfinished in folder.incoming.iterdir():
         unfinished.unlink()
     sizes = []
     for sha256 in set(objects.names()) - kept:

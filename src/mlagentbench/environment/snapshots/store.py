@@ -10,25 +10,25 @@ from mlagentbench.environment.snapshots.objects import (
     Manifest,
     Manifests,
     Objects,
-    Place,
+    StoreFolder,
 )
 from mlagentbench.environment.snapshots.restore import Restored
 from mlagentbench.environment.snapshots.retention import Holds, Pruned, Retention
 from mlagentbench.environment.snapshots.take import (
-    FolderSource,
+    Snapshot,
     SnapshotLimits,
+    SnapshotWriter,
     StatCache,
-    Taken,
-    Taking,
+    WorkspaceReader,
 )
 
 __all__ = [
     "Pruned",
     "Restored",
+    "Snapshot",
     "SnapshotLimits",
     "SnapshotStore",
     "StatCache",
-    "Taken",
 ]
 
 
@@ -43,24 +43,24 @@ class SnapshotStore:
         limits: SnapshotLimits = SnapshotLimits(),  # noqa: B008  # it is frozen
     ) -> None:
         """Use `folder`, for a run whose name tells it from others in there."""
-        self._place = Place(folder)
+        self._folder = StoreFolder(folder)
         self._run = run
         self._limits = limits
 
-    def take(self, workspace: Path, *, previous: StatCache) -> Taken:
+    def take(self, workspace: Path, *, previous: StatCache) -> Snapshot:
         """Store the contents of a workspace folder.
 
         `previous` is what the last call for this workspace saw, and is brought up to
         date. Raises `RecordError` where the store cannot be written.
         """
-        with recording(self._place.folder), self._place.shared() as epoch:
-            taking = Taking(Objects(self._place), previous, epoch)
-            manifest, taken = taking.run(FolderSource(workspace), self._limits)
-            holds = Holds(self._place.holds, self._run)
+        with recording(self._folder.path), self._folder.shared() as epoch:
+            taking = SnapshotWriter(Objects(self._folder), previous, epoch)
+            manifest, taken = taking.run(WorkspaceReader(workspace), self._limits)
+            holds = Holds(self._folder.holds, self._run)
             for entry in manifest.entries:
                 if entry.sha256 is not None and entry.is_large:
                     holds.add(entry.sha256)
-            Manifests(self._place.manifests).write(manifest, taken.id)
+            Manifests(self._folder.manifests).write(manifest, taken.id)
         return taken
 
     def retain(
@@ -70,8 +70,8 @@ class SnapshotStore:
 
         Files of the `submission` are never dropped, nor what other runs need.
         """
-        with recording(self._place.folder):
-            Retention(self._place, self._run, submission).apply(ids_in_order, best)
+        with recording(self._folder.path):
+            Retention(self._folder, self._run, submission).apply(ids_in_order, best)
 
     def restore(self, id: str, into: Path) -> Restored:
         """Make a folder what it was when a snapshot was taken, and say what is missing.
@@ -79,27 +79,27 @@ class SnapshotStore:
         What is mounted read-only in it is not touched. Raises `RecordError` where
         contents were damaged, after all the others are back.
         """
-        with recording(into), self._place.shared():
-            manifest = Manifests(self._place.manifests).read(id)
-            return restoring.restore(Objects(self._place), manifest, into)
+        with recording(into), self._folder.shared():
+            manifest = Manifests(self._folder.manifests).read(id)
+            return restoring.restore(Objects(self._folder), manifest, into)
 
     def extract(self, id: str, names: Sequence[str], into: Path) -> None:
         """Copy some files of a snapshot into a new folder, whole and checked."""
-        with recording(into), self._place.shared():
-            manifest = Manifests(self._place.manifests).read(id)
+        with recording(into), self._folder.shared():
+            manifest = Manifests(self._folder.manifests).read(id)
             chosen = [entry for entry in manifest.entries if entry.name in names]
             part = Manifest(entries=tuple(chosen))
-            restoring.restore(Objects(self._place), part, into)
+            restoring.restore(Objects(self._folder), part, into)
 
     def manifest(self, id: str) -> Manifest:
         """Return what a snapshot says."""
-        with recording(self._place.folder):
-            return Manifests(self._place.manifests).read(id)
+        with recording(self._folder.path):
+            return Manifests(self._folder.manifests).read(id)
 
     def verify(self) -> list[str]:
         """Hash every object; name what is corrupt or missing, and who needs it."""
-        with recording(self._place.folder), self._place.shared():
-            return auditing.verify(self._place)
+        with recording(self._folder.path), self._folder.shared():
+            return auditing.verify(self._folder)
 
     def prune(self, needed: Iterable[str]) -> Pruned:
         """Remove all snapshots and objects but those the `needed` ones consist of.
@@ -107,5 +107,5 @@ class SnapshotStore:
         `needed` is gone through while nobody can add, so that an iterator over traces
         misses nothing a run has written down by then.
         """
-        with recording(self._place.folder), self._place.alone():
-            return auditing.prune(self._place, needed)
+        with recording(self._folder.path), self._folder.alone():
+            return auditing.prune(self._folder, needed)

@@ -22,8 +22,8 @@ from mlagentbench.environment.snapshots.objects import (
     Manifest,
     Objects,
     Stored,
-    manifest_of,
-    named,
+    make_manifest,
+    path_fields,
 )
 
 _SETTLED_NS = 50_000_000
@@ -31,7 +31,7 @@ _SETTLED_NS = 50_000_000
 because the clock of file times is coarse."""
 
 
-class Taken(Record):
+class Snapshot(Record):
     """A snapshot that was taken."""
 
     id: str
@@ -43,7 +43,7 @@ class Taken(Record):
     """Links, pipes, files over the limits: the manifest has the reasons."""
 
 
-class Seen(NamedTuple):
+class FileVersion(NamedTuple):
     """What changes whenever a file is written; an agent cannot set the last."""
 
     device: int
@@ -53,7 +53,7 @@ class Seen(NamedTuple):
     ctime_ns: int
 
 
-class Found(NamedTuple):
+class WorkspaceEntry(NamedTuple):
     """One path of a workspace."""
 
     path: str
@@ -61,23 +61,23 @@ class Found(NamedTuple):
     is_folder: bool = False
     mode: int = 0
     size: int = 0
-    seen: Seen | None = None
+    seen: FileVersion | None = None
     """None for anything but a regular file."""
     skipped: str | None = None
     """Why it is left out."""
 
 
-class FolderSource:
+class WorkspaceReader:
     """Lists and opens what lies below one folder; follows nothing."""
 
     def __init__(self, root: Path) -> None:
         """Look below `root`, which itself is ours."""
         self._root = root
 
-    def found(self) -> list[Found]:
+    def found(self) -> list[WorkspaceEntry]:
         """List everything in it that is not mounted read-only."""
         with self._base() as base:
-            all_: dict[str, Found] = {}
+            all_: dict[str, WorkspaceEntry] = {}
             waiting = [""]
             while waiting:
                 path = waiting.pop()
@@ -91,7 +91,7 @@ class FolderSource:
         return list(all_.values())
 
     @contextmanager
-    def opened(self, found: Found) -> Iterator[int]:
+    def opened(self, found: WorkspaceEntry) -> Iterator[int]:
         """Open one file; `OSError` where that cannot be done safely."""
         with self._base() as base:
             descriptor = open_beneath(base, found.path, os.O_RDONLY | os.O_NONBLOCK)
@@ -120,7 +120,7 @@ class FolderSource:
             os.close(base)
 
 
-Known = dict[str, tuple[Seen, str]]
+Known = dict[str, tuple[FileVersion, str]]
 """For each path what was seen of the file, and the sha256 of its contents."""
 
 
@@ -131,7 +131,7 @@ class StatCache:
         self._known: Known = {}
         self._epoch: Epoch | None = None
 
-    def sha256(self, path: str, seen: Seen | None) -> str | None:
+    def sha256(self, path: str, seen: FileVersion | None) -> str | None:
         """Return the hash of a file if it is unchanged since it was last read."""
         before = self._known.get(path)
         return before[1] if before is not None and before[0] == seen else None
@@ -159,7 +159,7 @@ class SnapshotLimits(Record):
         return self.mb * 2**20
 
 
-class Taking:
+class SnapshotWriter:
     """One snapshot on its way into a store."""
 
     def __init__(self, objects: Objects, previous: StatCache, epoch: Epoch) -> None:
@@ -172,14 +172,14 @@ class Taking:
         self._started = time.time_ns()
 
     def run(
-        self, source: FolderSource, limits: SnapshotLimits
-    ) -> tuple[Manifest, Taken]:
+        self, source: WorkspaceReader, limits: SnapshotLimits
+    ) -> tuple[Manifest, Snapshot]:
         """Store a workspace's contents; the manifest is left to be written."""
-        found = within(source.found(), limits)
+        found = leave_out_largest(source.found(), limits)
         entries = [self._entry(source, each) for each in found]
         self._previous.renew(self._known, self._epoch)
-        manifest = manifest_of(entries)
-        taken = Taken(
+        manifest = make_manifest(entries)
+        taken = Snapshot(
             id=manifest.id,
             files=sum(entry.sha256 is not None for entry in entries),
             bytes_new=self._bytes_new,
@@ -187,24 +187,24 @@ class Taking:
         )
         return manifest, taken
 
-    def _entry(self, source: FolderSource, found: Found) -> Entry:
+    def _entry(self, source: WorkspaceReader, found: WorkspaceEntry) -> Entry:
         if found.skipped is not None:
             return _skipped(found, found.skipped)
         if found.is_folder:
-            return Entry(**named(found.path), kind="folder", mode=found.mode)
+            return Entry(**path_fields(found.path), kind="folder", mode=found.mode)
         try:
             stored = self._known_already(found) or self._read(source, found)
         except OSError as error:
             return _skipped(found, f"{UNREADABLE}: {error.strerror}")
         return Entry(
-            **named(found.path),
+            **path_fields(found.path),
             kind="file",
             mode=found.mode,
             size=stored.size,
             sha256=stored.sha256,
         )
 
-    def _known_already(self, found: Found) -> Stored | None:
+    def _known_already(self, found: WorkspaceEntry) -> Stored | None:
         sha256 = self._previous.sha256(found.path, found.seen)
         if sha256 is None or found.seen is None:
             return None
@@ -215,26 +215,30 @@ class Taking:
         self._known[found.path] = (found.seen, sha256)
         return Stored(sha256, found.size, new=False)
 
-    def _read(self, source: FolderSource, found: Found) -> Stored:
+    def _read(self, source: WorkspaceReader, found: WorkspaceEntry) -> Stored:
         with source.opened(found) as descriptor:
             stored = self._objects.put(descriptor, found.size)
             self._remember(found, stored, os.fstat(descriptor))
         self._bytes_new += stored.size if stored.new else 0
         return stored
 
-    def _remember(self, found: Found, stored: Stored, after: os.stat_result) -> None:
-        seen = seen_of(after)
+    def _remember(
+        self, found: WorkspaceEntry, stored: Stored, after: os.stat_result
+    ) -> None:
+        seen = version_of(after)
         if seen == found.seen and seen.ctime_ns < self._started - _SETTLED_NS:
             self._known[found.path] = (seen, stored.sha256)
 
 
-def _skipped(found: Found, reason: str) -> Entry:
+def _skipped(found: WorkspaceEntry, reason: str) -> Entry:
     if found.is_folder:
-        return Entry(**named(found.path), kind="folder", skipped=reason)
-    return Entry(**named(found.path), kind="file", size=found.size, skipped=reason)
+        return Entry(**path_fields(found.path), kind="folder", skipped=reason)
+    return Entry(
+        **path_fields(found.path), kind="file", size=found.size, skipped=reason
+    )
 
 
-def _inside(base: int, path: str) -> list[Found]:
+def _inside(base: int, path: str) -> list[WorkspaceEntry]:
     folder = open_beneath(base, path or ".", os.O_RDONLY | os.O_DIRECTORY)
     prefix = f"{path}/" if path else ""
     try:
@@ -248,18 +252,18 @@ def _inside(base: int, path: str) -> list[Found]:
         os.close(folder)
 
 
-def _found(folder: int, entry: os.DirEntry[str], prefix: str) -> Found:
+def _found(folder: int, entry: os.DirEntry[str], prefix: str) -> WorkspaceEntry:
     path = prefix + entry.name
     try:
-        found = found_of(path, entry.stat(follow_symlinks=False))
+        found = describe(path, entry.stat(follow_symlinks=False))
         if found.skipped is None and not as_root():
             return _reopened(folder, entry.name, found)
     except OSError as error:
-        return Found(path, skipped=_reason(error))
+        return WorkspaceEntry(path, skipped=_reason(error))
     return found
 
 
-def _reopened(folder: int, name: str, found: Found) -> Found:
+def _reopened(folder: int, name: str, found: WorkspaceEntry) -> WorkspaceEntry:
     """Open to its own user what that user has closed, or it would be lost."""
     needed = 0o500 if found.is_folder else 0o400
     if found.mode & needed == needed:
@@ -267,7 +271,7 @@ def _reopened(folder: int, name: str, found: Found) -> Found:
     handle = open_beneath(folder, name, os.O_PATH)
     try:
         Path(f"/proc/self/fd/{handle}").chmod(found.mode | needed)
-        return found_of(found.path, os.fstat(handle))
+        return describe(found.path, os.fstat(handle))
     finally:
         os.close(handle)
 
@@ -288,22 +292,22 @@ _OTHER_KINDS = {
 }
 
 
-def found_of(path: str, status: os.stat_result) -> Found:
+def describe(path: str, status: os.stat_result) -> WorkspaceEntry:
     """Describe a path by its status, which no link was followed for."""
     kind = stat.S_IFMT(status.st_mode)
     mode = status.st_mode & 0o777
     if kind == stat.S_IFDIR:
-        return Found(path, is_folder=True, mode=mode)
+        return WorkspaceEntry(path, is_folder=True, mode=mode)
     if kind != stat.S_IFREG:
-        return Found(path, skipped=other_kind(kind))
+        return WorkspaceEntry(path, skipped=other_kind(kind))
     skipped = HARD_LINK if status.st_nlink != 1 else None
-    seen = seen_of(status)
-    return Found(path, mode=mode, size=seen.size, seen=seen, skipped=skipped)
+    seen = version_of(status)
+    return WorkspaceEntry(path, mode=mode, size=seen.size, seen=seen, skipped=skipped)
 
 
-def seen_of(status: os.stat_result) -> Seen:
+def version_of(status: os.stat_result) -> FileVersion:
     """Pick out what a file is recognised by."""
-    return Seen(
+    return FileVersion(
         status.st_dev,
         status.st_ino,
         status.st_size,
@@ -322,23 +326,25 @@ def is_read_only(path: str) -> bool:
     return any(PurePosixPath(path).is_relative_to(kept) for kept in READ_ONLY)
 
 
-_OVER = "the snapshot is full"
+_FULL = "the snapshot is full"
 
 
-def within(found: Sequence[Found], limits: SnapshotLimits) -> list[Found]:
+def leave_out_largest(
+    found: Sequence[WorkspaceEntry], limits: SnapshotLimits
+) -> list[WorkspaceEntry]:
     """Mark the largest files as skipped until the rest is within the limits."""
     stored = [each for each in found if each.skipped is None]
     skipped = [each for each in found if each.skipped is not None]
     if len(stored) > limits.files or _size(stored) > limits.size:
         stored, over = _smallest(stored, limits)
-        skipped += [each._replace(skipped=_OVER) for each in over]
+        skipped += [each._replace(skipped=_FULL) for each in over]
     # A manifest of endless links or pipes would be a way to fill the disk.
     return stored + sorted(skipped, key=lambda each: each.path)[: limits.files]
 
 
 def _smallest(
-    stored: list[Found], limits: SnapshotLimits
-) -> tuple[list[Found], list[Found]]:
+    stored: list[WorkspaceEntry], limits: SnapshotLimits
+) -> tuple[list[WorkspaceEntry], list[WorkspaceEntry]]:
     by_size = sorted(stored, key=lambda each: (each.size, each.path))
     total = 0
     for number, each in enumerate(by_size):
@@ -348,5 +354,5 @@ def _smallest(
     return by_size, []
 
 
-def _size(found: Sequence[Found]) -> int:
+def _size(found: Sequence[WorkspaceEntry]) -> int:
     return sum(each.size for each in found)

@@ -23,9 +23,9 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def sandbox(make_box) -> BwrapSandbox:
+def sandbox(make_sandbox) -> BwrapSandbox:
     limits = Limits(memory_mb=256, workspace_mb=50)
-    return BwrapSandbox(make_box(limits), limits)
+    return BwrapSandbox(make_sandbox(limits), limits)
 
 
 async def test_time_that_is_up_keeps_what_was_said(sandbox):
@@ -96,14 +96,14 @@ async def test_planted_links_are_not_read(sandbox):
         await sandbox.read_file("link")
 
 
-async def test_a_sample_opens_a_sandbox_and_leaves_nothing(rooms, agent_env):
-    config = BwrapConfig(rooms=rooms, furnishing=SandboxSpec(agent_env=agent_env))
+async def test_a_sample_opens_a_sandbox_and_leaves_nothing(sandboxes, agent_env):
+    config = BwrapConfig(rooms=sandboxes, furnishing=SandboxSpec(agent_env=agent_env))
     await BwrapSandbox.task_init("task", config)
     opened = await BwrapSandbox.sample_init("task", config, {})
     done = await opened["default"].exec(["pwd"])
     assert done.stdout == "/workspace\n"
     await BwrapSandbox.sample_cleanup("task", config, opened, interrupted=True)
-    assert [path for path in rooms.iterdir() if path.is_dir()] == []
+    assert [path for path in sandboxes.iterdir() if path.is_dir()] == []
 
 
 async def test_a_sample_without_a_configuration_is_refused():

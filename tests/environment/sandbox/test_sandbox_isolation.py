@@ -19,7 +19,7 @@ from mlagentbench.environment.sandbox.sandbox import (
     Mount,
     Sandbox,
     SandboxSpec,
-    open_box,
+    open_sandbox,
 )
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
@@ -38,12 +38,12 @@ print(json.dumps(seen))
 """
 
 
-async def python(box: Sandbox, code: str, *arguments: str):
-    return await box.execute(["python", "-c", code, *arguments], timeout=60)
+async def python(sandbox: Sandbox, code: str, *arguments: str):
+    return await sandbox.execute(["python", "-c", code, *arguments], timeout=60)
 
 
 @pytest.fixture
-def furnished(make_box, tmp_path) -> Sandbox:
+def prepared(make_sandbox, tmp_path) -> Sandbox:
     private = tmp_path / "cache" / "task" / "private"
     public = tmp_path / "cache" / "task" / "public" / "data"
     starter = tmp_path / "starter"
@@ -53,7 +53,7 @@ def furnished(make_box, tmp_path) -> Sandbox:
     (public / "train.csv").write_text("a,b\n1,2\n")
     (tmp_path / "metric.py").write_text("def metric(): ...\n")
     (starter / "train.py").write_text("print('hello')\n")
-    return make_box(
+    return make_sandbox(
         starter=starter,
         mounts=(
             Mount(source=public, target="/workspace/data"),
@@ -64,11 +64,11 @@ def furnished(make_box, tmp_path) -> Sandbox:
 
 
 async def test_nothing_of_the_harness_its_data_or_the_home_folder_exists(
-    make_box, agent_env
+    make_sandbox, agent_env
 ):
     # Output is cut at the limit, and a whole system has many files.
-    box = make_box(Limits(output_kb=128 * 1024))
-    seen = [Path(path) for path in json.loads((await python(box, WALK)).stdout)]
+    sandbox = make_sandbox(Limits(output_kb=128 * 1024))
+    seen = [Path(path) for path in json.loads((await python(sandbox, WALK)).stdout)]
     names = {path.name for path in seen}
     assert not {"mlagentbench", "inspect_ai", "answers.csv"} & names
     assert not any("mlagentbench" in name for name in names)
@@ -79,12 +79,12 @@ async def test_nothing_of_the_harness_its_data_or_the_home_folder_exists(
     assert not [path for path in seen if path.is_relative_to(sys.prefix)]
 
 
-async def test_private_paths_cannot_be_opened_by_any_spelling(furnished, tmp_path):
+async def test_private_paths_cannot_be_opened_by_any_spelling(prepared, tmp_path):
     package = Path(mlagentbench.__file__).parent
     private = tmp_path / "cache" / "task" / "private" / "answers.csv"
     paths = [
         *(private, package / "__init__.py", package.parent, Path.home() / ".bashrc"),
-        *(furnished.workspace.parent, Path(sys.prefix), Path("/var"), Path("/sys")),
+        *(prepared.workspace.parent, Path(sys.prefix), Path("/var"), Path("/sys")),
         Path(f"/proc/1/root{private}"),
         Path(f"/proc/1/cwd{'/..' * 9}{private}"),
         Path("/workspace/data/../../private/answers.csv"),
@@ -99,54 +99,54 @@ for path in sys.argv[1:]:
     except OSError:
         pass
 """
-    done = await python(furnished, code, *map(str, paths))
+    done = await python(prepared, code, *map(str, paths))
     assert (done.returncode, done.stdout) == (0, b"")
 
 
-async def test_nothing_of_the_hosts_environment_is_passed_on(furnished, monkeypatch):
+async def test_nothing_of_the_hosts_environment_is_passed_on(prepared, monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", SECRET)
-    done = await python(furnished, "import os; print(dict(os.environ))")
+    done = await python(prepared, "import os; print(dict(os.environ))")
     given = set(eval(done.stdout))
     assert "SOME_API_KEY" not in given
     assert given >= {"MLAB_SEED", "HOME", "PATH"}
-    listed = await box_text(furnished, "cat /proc/*/environ")
+    listed = await output_of(prepared, "cat /proc/*/environ")
     assert SECRET not in listed
 
 
-async def box_text(box: Sandbox, script: str) -> str:
-    done = await box.execute(["sh", "-c", script], timeout=60)
+async def output_of(sandbox: Sandbox, script: str) -> str:
+    done = await sandbox.execute(["sh", "-c", script], timeout=60)
     return (done.stdout + done.stderr).decode(errors="replace")
 
 
-async def test_the_only_network_is_a_loopback_of_its_own(furnished):
+async def test_the_only_network_is_a_loopback_of_its_own(prepared):
     code = """
 import socket
 print([name for _, name in socket.if_nameindex()])
 server = socket.create_server(("localhost", 0))
 socket.create_connection(server.getsockname()).close()
 """
-    done = await python(furnished, code)
+    done = await python(prepared, code)
     assert (done.returncode, done.stdout) == (0, b"['lo']\n"), done.stderr
 
 
-async def test_a_listener_on_the_host_is_not_reached(furnished):
+async def test_a_listener_on_the_host_is_not_reached(prepared):
     code = (
         "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])))"
     )
     with socket.create_server(("127.0.0.1", 0)) as server:
-        done = await python(furnished, code, str(server.getsockname()[1]))
+        done = await python(prepared, code, str(server.getsockname()[1]))
     assert b"ConnectionRefused" in done.stderr
 
 
 @pytest.mark.parametrize("family", ["AF_VSOCK", "AF_PACKET", "AF_ALG", "AF_CAN"])
-async def test_sockets_of_odd_families_are_refused(furnished, family):
+async def test_sockets_of_odd_families_are_refused(prepared, family):
     code = f"import socket; socket.socket(socket.{family}, socket.SOCK_RAW)"
-    done = await python(furnished, code)
+    done = await python(prepared, code)
     assert b"Address family not supported" in done.stderr
 
 
-async def test_no_right_is_left_and_none_can_be_won(furnished):
-    status = await box_text(furnished, "cat /proc/self/status")
+async def test_no_right_is_left_and_none_can_be_won(prepared):
+    status = await output_of(prepared, "cat /proc/self/status")
     fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
     assert {int(fields[f"Cap{name}"], 16) for name in ("Inh", "Prm", "Eff", "Amb")} == {
         0
@@ -183,14 +183,14 @@ async def test_no_right_is_left_and_none_can_be_won(furnished):
         "ulimit -Hn 1000000",
     ],
 )
-async def test_the_machine_cannot_be_changed(furnished, attack):
+async def test_the_machine_cannot_be_changed(prepared, attack):
     before = Path("/proc/sys/kernel/core_pattern").read_text()
-    done = await furnished.execute(["sh", "-c", attack], timeout=30)
+    done = await prepared.execute(["sh", "-c", attack], timeout=30)
     assert done.returncode != 0, done
     assert Path("/proc/sys/kernel/core_pattern").read_text() == before
 
 
-async def test_the_first_process_cannot_be_killed_or_used(furnished):
+async def test_the_first_process_cannot_be_killed_or_used(prepared):
     code = """
 import os, signal
 for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP):
@@ -207,7 +207,7 @@ for number in range(3, 64):
             pass
 print("alive")
 """
-    assert (await python(furnished, code)).stdout == b"alive\n"
+    assert (await python(prepared, code)).stdout == b"alive\n"
 
 
 SYSCALLS = {
@@ -220,7 +220,7 @@ SYSCALLS = {
 }  # fmt: skip
 
 
-async def test_calls_that_no_training_run_needs_are_refused(furnished):
+async def test_calls_that_no_training_run_needs_are_refused(prepared):
     code = """
 import ctypes, errno, json, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -230,7 +230,7 @@ for name, number in json.loads(sys.argv[1]).items():
     print(name, errno.errorcode.get(ctypes.get_errno()))
 """
     wanted = SYSCALLS[platform.machine()]
-    done = await python(furnished, code, json.dumps(wanted))
+    done = await python(prepared, code, json.dumps(wanted))
     assert done.stdout.decode().splitlines() == [f"{name} EPERM" for name in wanted]
 
 
@@ -262,25 +262,25 @@ for name, number in json.loads(sys.argv[1]).items():
         "mv /workspace /old",
     ],
 )
-async def test_read_only_things_stay_as_they_are(furnished, attack):
-    done = await furnished.execute(["sh", "-c", attack])
+async def test_read_only_things_stay_as_they_are(prepared, attack):
+    done = await prepared.execute(["sh", "-c", attack])
     assert done.returncode != 0, done
-    assert furnished.read("data/train.csv", limit=100) == b"a,b\n1,2\n"
-    after = await furnished.execute(["cat", "data/train.csv", "evaluate.py"])
+    assert prepared.read("data/train.csv", limit=100) == b"a,b\n1,2\n"
+    after = await prepared.execute(["cat", "data/train.csv", "evaluate.py"])
     assert after.stdout == b"a,b\n1,2\ndef metric(): ...\n"
 
 
-async def test_a_closed_workspace_does_not_stop_the_next_command(furnished):
-    await furnished.execute(["chmod", "000", "/workspace", "/tmp"])
-    assert (await furnished.execute(["python", "train.py"])).stdout == b"hello\n"
+async def test_a_closed_workspace_does_not_stop_the_next_command(prepared):
+    await prepared.execute(["chmod", "000", "/workspace", "/tmp"])
+    assert (await prepared.execute(["python", "train.py"])).stdout == b"hello\n"
 
 
-async def test_a_workspace_closed_while_it_is_watched_does_no_harm(furnished):
+async def test_a_workspace_closed_while_it_is_watched_does_no_harm(prepared):
     code = "import os, time; os.chmod('/workspace', 0); time.sleep(1); print('done')"
-    assert (await furnished.execute(["python", "-c", code])).stdout == b"done\n"
+    assert (await prepared.execute(["python", "-c", code])).stdout == b"done\n"
 
 
-async def test_odd_names_and_set_uid_files_do_no_harm(furnished, rooms):
+async def test_odd_names_and_set_uid_files_do_no_harm(prepared, sandboxes):
     code = r"""
 import os
 for name in (b"\xff\n\x1b[31m", b"-rf", b" ", b"*", "\u202e".encode()):
@@ -293,13 +293,13 @@ os.truncate("/workspace/suid", 2**30)
 for _ in range(1500):
     os.mkdir("d"); os.chdir("d")
 """
-    assert (await python(furnished, code)).returncode == 0
-    assert (furnished.workspace / "suid").exists()
-    furnished.close()
-    assert [path for path in rooms.iterdir() if path.is_dir()] == []
+    assert (await python(prepared, code)).returncode == 0
+    assert (prepared.workspace / "suid").exists()
+    prepared.close()
+    assert [path for path in sandboxes.iterdir() if path.is_dir()] == []
 
 
-async def test_threads_pools_and_arrays_work_under_the_filter(furnished):
+async def test_threads_pools_and_arrays_work_under_the_filter(prepared):
     code = """
 import multiprocessing, threading, numpy
 from sklearn.ensemble import RandomForestClassifier
@@ -314,8 +314,8 @@ if __name__ == "__main__":
     x = numpy.random.default_rng(0).random((50, 3))
     print(RandomForestClassifier(10, n_jobs=2).fit(x, x[:, 0] > .5).n_classes_)
 """
-    furnished.write("pool.py", code.encode())
-    done = await furnished.execute(["python", "pool.py"], timeout=120)
+    prepared.write("pool.py", code.encode())
+    done = await prepared.execute(["python", "pool.py"], timeout=120)
     assert done.stdout == b"285\n2\n", done.stderr
 
 
@@ -327,18 +327,18 @@ def elsewhere() -> Iterator[Path]:
         yield Path(folder)
 
 
-def test_an_interpreter_that_a_sandbox_would_hide_is_refused(rooms, tmp_path):
+def test_an_interpreter_that_a_sandbox_would_hide_is_refused(sandboxes, tmp_path):
     (tmp_path / "env" / "bin").mkdir(parents=True)
     (tmp_path / "bin").mkdir()
     (tmp_path / "lib").mkdir()
     (tmp_path / "bin" / "python").touch()
     (tmp_path / "env" / "bin" / "python").symlink_to(tmp_path / "bin" / "python")
     with pytest.raises(MachineError, match="move Python elsewhere"):
-        open_box(rooms, SandboxSpec(agent_env=tmp_path / "env"), Limits())
+        open_sandbox(sandboxes, SandboxSpec(agent_env=tmp_path / "env"), Limits())
 
 
 async def test_a_package_installed_for_the_base_interpreter_is_covered(
-    elsewhere, rooms
+    elsewhere, sandboxes
 ):
     """As after `pip install mlagentbench` without a virtual environment."""
     base = elsewhere / "base"
@@ -356,15 +356,15 @@ async def test_a_package_installed_for_the_base_interpreter_is_covered(
         (library / "site-packages" / package / "__init__.py").write_text(SECRET)
     env = elsewhere / "env"
     subprocess.run([executable, "-m", "venv", "--without-pip", env], check=True)
-    box = open_box(rooms, SandboxSpec(agent_env=env), Limits())
+    sandbox = open_sandbox(sandboxes, SandboxSpec(agent_env=env), Limits())
     try:
         done = await python(
-            box,
+            sandbox,
             "import os, sys; print(sys.base_prefix, os.listdir(sys.argv[1]))",
             str(library / "site-packages"),
         )
     finally:
-        box.close()
+        sandbox.close()
     assert done.stdout.decode() == f"{base} []\n", done.stderr
 
 
@@ -372,11 +372,11 @@ async def test_a_package_installed_for_the_base_interpreter_is_covered(
     not Path("/usr/bin/python3").exists(), reason="the system has no Python of its own"
 )
 @pytest.mark.parametrize("folder", ["/usr/bin", "/bin"])
-async def test_the_systems_own_interpreter_serves_too(tmp_path, rooms, folder):
+async def test_the_systems_own_interpreter_serves_too(tmp_path, sandboxes, folder):
     env = tmp_path / "env"
     venv = [f"{folder}/python3", "-m", "venv", "--without-pip", str(env)]
     subprocess.run(venv, check=True, env={})
-    box = open_box(rooms, SandboxSpec(agent_env=env), Limits())
+    sandbox = open_sandbox(sandboxes, SandboxSpec(agent_env=env), Limits())
     try:
         code = """
 import glob, sys
@@ -384,23 +384,23 @@ installed = [glob.glob(f"/usr/{p}/python3*/{n}-packages/*")
              for p in ("lib", "local/lib") for n in ("site", "dist")]
 print(sys.prefix, sum(installed, []))
 """
-        done = await python(box, code)
+        done = await python(sandbox, code)
     finally:
-        box.close()
+        sandbox.close()
     assert done.stdout == b"/opt/agent-env []\n", done.stderr
 
 
-def test_a_mount_that_holds_the_harness_is_refused(make_box):
+def test_a_mount_that_holds_the_harness_is_refused(make_sandbox):
     project = Path(mlagentbench.__file__).parents[2]
     mount = Mount(source=project.parent, target="/workspace/data")
     with pytest.raises(MachineError, match="no sandbox may see"):
-        make_box(mounts=(mount,))
+        make_sandbox(mounts=(mount,))
 
 
-def test_data_that_every_sandbox_could_read_is_refused(make_box):
+def test_data_that_every_sandbox_could_read_is_refused(make_sandbox):
     mount = Mount(source=Path("/usr/share"), target="/workspace/data")
     with pytest.raises(MachineError, match="move the cache"):
-        make_box(mounts=(mount,))
+        make_sandbox(mounts=(mount,))
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,9 @@ def test_a_mount_stays_out_of_the_agents_hands(tmp_path, target):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives users of their own")
-async def test_two_boxes_run_as_two_users(make_box):
-    first, second = make_box(), make_box()
-    one, two = [(await box.execute(["id", "-u"])).stdout for box in (first, second)]
+async def test_two_boxes_run_as_two_users(make_sandbox):
+    first, second = make_sandbox(), make_sandbox()
+    one, two = [
+        (await sandbox.execute(["id", "-u"])).stdout for sandbox in (first, second)
+    ]
     assert one != two

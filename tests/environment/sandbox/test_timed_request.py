@@ -28,16 +28,16 @@ def answer(data): channel.write(len(data).to_bytes(8, "big")); channel.write(dat
 
 
 @pytest.fixture
-def talk(make_box):
+def talk(make_sandbox):
     """Run a script that was given the honest helpers, and hear its answer."""
 
     async def go(script, *, question=b"2", ready=5.0, answer=2.0, limits=None):
-        box = make_box(limits)
+        sandbox = make_sandbox(limits)
         patience = ResponseLimits(
             ready_seconds=ready, answer_seconds=answer, answer_bytes=2**20
         )
         command = ["python", "-I", "-c", HONEST + script]
-        return await ask_sandboxed(box, command, question, patience)
+        return await ask_sandboxed(sandbox, command, question, patience)
 
     return go
 

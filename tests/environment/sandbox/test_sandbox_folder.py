@@ -12,34 +12,38 @@ import pytest
 
 from mlagentbench.core.errors import SandboxError, TaskError
 from mlagentbench.environment.sandbox.sandbox import Mount, sweep
-from mlagentbench.environment.sandbox.sandbox_folder import make_room, take_slot
+from mlagentbench.environment.sandbox.sandbox_folder import (
+    make_sandbox_folder,
+    take_slot,
+)
 from mlagentbench.environment.sandbox.watchdog import process_tree
 
 HARNESS = """
 import asyncio, sys
 from pathlib import Path
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
-from mlagentbench.environment.sandbox.sandbox import SandboxSpec as Furnishing, open_box
+from mlagentbench.environment.sandbox.sandbox import SandboxSpec, open_sandbox
 
 async def main():
-    box = open_box(Path(sys.argv[1]), Furnishing(agent_env=Path(sys.argv[2])), Limits())
+    spec = SandboxSpec(agent_env=Path(sys.argv[2]))
+    sandbox = open_sandbox(Path(sys.argv[1]), spec, Limits())
     print("starting", flush=True)
     script = '(setsid sleep $1 &) ; trap "" TERM INT HUP; touch started; sleep $1'
-    await box.execute(["sh", "-c", script, "sh", sys.argv[3]])
+    await sandbox.execute(["sh", "-c", script, "sh", sys.argv[3]])
 
 asyncio.run(main())
 """
 
 
 def test_a_killed_harness_leaves_no_process_and_the_next_one_no_folder(
-    rooms, agent_env
+    sandboxes, agent_env
 ):
     marker = str(secrets.randbelow(10**9) + 10**9)
     harness = subprocess.Popen(
-        [sys.executable, "-c", HARNESS, str(rooms), str(agent_env), marker],
+        [sys.executable, "-c", HARNESS, str(sandboxes), str(agent_env), marker],
         stdout=subprocess.DEVNULL,
     )
-    started = _wait_for(lambda: list(rooms.glob("*/workspace/started")), 30)
+    started = _wait_for(lambda: list(sandboxes.glob("*/workspace/started")), 30)
     room = started[0].parents[1]
     noted = (room / "cgroups").read_text() if (room / "cgroups").exists() else ""
     groups = [Path(line) for line in noted.splitlines()]
@@ -47,18 +51,18 @@ def test_a_killed_harness_leaves_no_process_and_the_next_one_no_folder(
     harness.send_signal(signal.SIGKILL)
     harness.wait()
     _wait_for(lambda: not _marked(marker), 3.0)
-    sweep(rooms)
+    sweep(sandboxes)
     assert not room.exists()
     assert not any(group.exists() for group in groups)
 
 
 @pytest.mark.parametrize("delay_ms", [0, 3, 6, 9, 12, 15, 18, 22, 26, 30])
 def test_a_harness_killed_while_a_sandbox_starts_leaves_no_process(
-    rooms, agent_env, delay_ms
+    sandboxes, agent_env, delay_ms
 ):
     marker = str(secrets.randbelow(10**9) + 10**9)
     with subprocess.Popen(
-        [sys.executable, "-c", HARNESS, str(rooms), str(agent_env), marker],
+        [sys.executable, "-c", HARNESS, str(sandboxes), str(agent_env), marker],
         stdout=subprocess.PIPE,
     ) as harness:
         assert harness.stdout is not None
@@ -68,27 +72,27 @@ def test_a_harness_killed_while_a_sandbox_starts_leaves_no_process(
     time.sleep(0.1)
     _wait_for(lambda: not _commands(marker), 3.0)
     # Whatever one sweep comes too early for, the next one finds.
-    _wait_for(lambda: sweep(rooms) or not _marked(marker), 3.0)
-    assert [path for path in rooms.iterdir() if path.is_dir()] == []
+    _wait_for(lambda: sweep(sandboxes) or not _marked(marker), 3.0)
+    assert [path for path in sandboxes.iterdir() if path.is_dir()] == []
 
 
-def test_a_room_that_is_in_use_is_not_swept(rooms):
-    room = make_room(rooms)
-    sweep(rooms)
+def test_a_room_that_is_in_use_is_not_swept(sandboxes):
+    room = make_sandbox_folder(sandboxes)
+    sweep(sandboxes)
     assert room.workspace.is_dir()
     room.remove()
     assert not room.folder.exists()
 
 
-def test_what_is_no_room_is_left_alone(rooms, tmp_path):
-    rooms.mkdir()
+def test_what_is_no_room_is_left_alone(sandboxes, tmp_path):
+    sandboxes.mkdir()
     outside = tmp_path / "outside"
     outside.mkdir()
-    (rooms / "link").symlink_to(outside)
-    (rooms / "note.txt").write_text("kept")
-    sweep(rooms)
+    (sandboxes / "link").symlink_to(outside)
+    (sandboxes / "note.txt").write_text("kept")
+    sweep(sandboxes)
     assert outside.is_dir()
-    assert (rooms / "note.txt").exists()
+    assert (sandboxes / "note.txt").exists()
 
 
 def test_sweeping_where_nothing_is_does_nothing(tmp_path):
@@ -118,55 +122,55 @@ def test_neighbouring_slots_have_different_cores_while_there_are_any():
         slot.release()
 
 
-def test_the_starter_is_copied_and_may_be_changed(make_box, tmp_path):
+def test_the_starter_is_copied_and_may_be_changed(make_sandbox, tmp_path):
     starter = tmp_path / "starter"
     (starter / "sub" / "__pycache__").mkdir(parents=True)
     (starter / "sub" / "a.py").write_text("1")
     (starter / "run.sh").write_text("#!/bin/sh\n")
     (starter / "run.sh").chmod(0o755)
-    box = make_box(starter=starter)
-    copied = [path.name for path in sorted(box.workspace.rglob("*"))]
+    sandbox = make_sandbox(starter=starter)
+    copied = [path.name for path in sorted(sandbox.workspace.rglob("*"))]
     assert copied == ["run.sh", "sub", "a.py"]
-    assert (box.workspace / "run.sh").stat().st_mode & 0o777 == 0o755
-    box.write("sub/a.py", b"2")
+    assert (sandbox.workspace / "run.sh").stat().st_mode & 0o777 == 0o755
+    sandbox.write("sub/a.py", b"2")
     assert (starter / "sub" / "a.py").read_text() == "1"
 
 
-def test_a_starter_with_a_link_in_it_is_refused(make_box, tmp_path, rooms):
+def test_a_starter_with_a_link_in_it_is_refused(make_sandbox, tmp_path, sandboxes):
     starter = tmp_path / "starter"
     starter.mkdir()
     (starter / "link").symlink_to("/etc/passwd")
     with pytest.raises(TaskError, match="link"):
-        make_box(starter=starter)
-    assert [path for path in rooms.iterdir() if path.is_dir()] == []
+        make_sandbox(starter=starter)
+    assert [path for path in sandboxes.iterdir() if path.is_dir()] == []
 
 
-def test_a_mount_that_is_not_there_is_refused(make_box, tmp_path):
+def test_a_mount_that_is_not_there_is_refused(make_sandbox, tmp_path):
     mount = Mount(source=tmp_path / "gone", target="/workspace/data")
     with pytest.raises(SandboxError, match="gone"):
-        make_box(mounts=(mount,))
+        make_sandbox(mounts=(mount,))
 
 
-def test_mounts_are_read_from_the_host_and_never_written(make_box, tmp_path):
+def test_mounts_are_read_from_the_host_and_never_written(make_sandbox, tmp_path):
     data = tmp_path / "data"
     data.mkdir()
     (data / "x.csv").write_text("1")
     metric = tmp_path / "metric.py"
     metric.write_text("2")
     os.link(metric, tmp_path / "shared-by-an-installer")
-    box = make_box(
+    sandbox = make_sandbox(
         mounts=(
             Mount(source=data, target="/workspace/data"),
             Mount(source=metric, target="/workspace/evaluate.py"),
         )
     )
-    assert box.read("data/x.csv", limit=9) == b"1"
-    assert box.read("/workspace/./evaluate.py", limit=9) == b"2"
+    assert sandbox.read("data/x.csv", limit=9) == b"1"
+    assert sandbox.read("/workspace/./evaluate.py", limit=9) == b"2"
     for path in ("data/x.csv", "data/new", "evaluate.py", "sub/../data/x.csv"):
         with pytest.raises(PermissionError):
-            box.write(path, b"3")
+            sandbox.write(path, b"3")
     with pytest.raises(PermissionError):
-        box.read("/etc/passwd", limit=9)
+        sandbox.read("/etc/passwd", limit=9)
 
 
 def _taken() -> int:

@@ -18,6 +18,7 @@ from mlagentbench.core.record import Record
 from mlagentbench.core.task import Task
 from mlagentbench.core.trace import Trace
 from mlagentbench.environment.paths import BACKUP
+from mlagentbench.environment.sandbox.safe_files import SafeFolder
 from mlagentbench.environment.snapshots.objects import Entry, shown
 from mlagentbench.environment.snapshots.store import SnapshotStore
 from mlagentbench.environment.snapshots.take import is_read_only
@@ -118,7 +119,7 @@ def _extracted(
     with tempfile.TemporaryDirectory(prefix="mlab-code-") as scratch:
         folder = Path(scratch) / "code"
         store.extract(name, [entry.name for entry in entries], folder)
-        texts = {entry.shown: _text_at(folder / entry.name) for entry in entries}
+        texts = {entry.shown: _text_at(folder, entry.name) for entry in entries}
     return {file: text for file, text in texts.items() if text is not None}
 
 
@@ -126,9 +127,10 @@ def _from_submission(folder: Path, starter: Mapping[str, str]) -> FinalCode:
     texts: dict[str, str] = {}
     others: list[str] = []
     for path in _plain_files(folder)[: 10 * _MOST_FILES]:
-        name = shown(path.relative_to(folder).as_posix())
+        relative = path.relative_to(folder).as_posix()
+        name = shown(relative)
         wanted = _is_code(name, starter) and len(texts) < _MOST_FILES
-        text = _text_at(path) if wanted else None
+        text = _text_at(folder, relative) if wanted else None
         if text is None:
             others.append(_named(name, path.lstat().st_size))
         else:
@@ -148,17 +150,14 @@ def _plain_files(folder: Path) -> list[Path]:
     return sorted(path for path in found if stat.S_ISREG(path.lstat().st_mode))
 
 
-def _text_at(path: Path) -> str | None:
-    """Read a plain file that is text and not too long; None for anything else."""
+def _text_at(folder: Path, name: str) -> str | None:
+    """Read a regular file that is text and not too long; None for anything else."""
+    # Saved files may have hard links, because experiments are copied by linking.
+    safe = SafeFolder(folder, allow_hard_links=True)
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        return _decoded(safe.read(PurePosixPath(name), limit=_LARGEST))
     except OSError:
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        contents = file.read(_LARGEST + 1)
-    return _decoded(contents) if len(contents) <= _LARGEST else None
 
 
 def _decoded(contents: bytes) -> str | None:

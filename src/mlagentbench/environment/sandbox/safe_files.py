@@ -1,8 +1,9 @@
-"""Open hostile paths: openat2, no links, capped.
+"""Files in folders that an agent can write, opened safely.
 
-No link is followed, nothing but a regular file with a single name is opened, and no
-more than a given number of bytes is read. A host that is root is held to what the
-sandbox's own user may do. Errors are Python's own, with the path as it was given.
+Every read and write of a workspace by the harness goes through this module. No link is
+followed, nothing but a regular file with a single name is opened, and no more than a
+given number of bytes is read. A host that is root is held to what the sandbox's own
+user may do. Errors are Python's own, with the path as it was given.
 """
 
 import ctypes
@@ -47,35 +48,89 @@ def open_beneath(folder: int, path: str, flags: int) -> int:
     return int(descriptor)
 
 
+@contextmanager
+def opened_beneath(folder: int, path: str, flags: int) -> Iterator[int]:
+    """Open `path` as `open_beneath` does and close it afterwards."""
+    descriptor = open_beneath(folder, path, flags)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def opened_root(root: Path) -> Iterator[int]:
+    """Open a folder whose own path the harness has chosen."""
+    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def open_regular(
+    folder: int, path: str, flags: int, *, allow_hard_links: bool = False
+) -> int:
+    """Open a regular file with a single name; a pipe is refused without waiting."""
+    descriptor = open_beneath(folder, path, flags | os.O_NONBLOCK)
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise _error(errno.EISDIR)
+        if not stat.S_ISREG(status.st_mode):
+            raise PermissionError(errno.EPERM, "Not a regular file")
+        if status.st_nlink != 1 and not allow_hard_links:
+            raise PermissionError(errno.EPERM, "File has more than one name")
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def create_file(folder: int, name: str, mode: int) -> int:
+    """Open a new file in the open `folder` for writing; it must not exist."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(name, flags, mode, dir_fd=folder)
+
+
+def chmod_beneath(folder: int, path: str, mode: int, flags: int = 0) -> os.stat_result:
+    """Set the mode of something that may be closed to its own user."""
+    with opened_beneath(folder, path, os.O_PATH | flags) as handle:
+        # Opened as a path only, it can be neither read nor changed but by this link.
+        Path(f"/proc/self/fd/{handle}").chmod(mode)
+        return os.fstat(handle)
+
+
 _READ, _WRITE = 0o4, 0o2
 
 
 class SafeFolder:
-    """Reads and writes below one folder."""
+    """A folder below which an agent may have put anything."""
 
     def __init__(
         self, root: Path, *, uid: int | None = None, allow_hard_links: bool = False
     ) -> None:
-        """Open below `root`; with a `uid`, only what that user might open.
+        """Open files below `root`; with a `uid`, only those that user may open.
 
-        Files of our own may have many names: installers share them by hard links.
+        Files that the harness made may have hard links: installers share them so.
         """
         self._root = root
         self._uid = uid
-        self._many_names = allow_hard_links
+        self._allow_hard_links = allow_hard_links
 
     def read(self, path: PurePosixPath, *, limit: int) -> bytes:
         """Return a file's contents; `OSError` with EFBIG if it is over `limit`."""
-        with self._named(path), self._folder(path.parent) as folder:
-            name = path.name or "."
-            descriptor = open_beneath(folder, name, os.O_RDONLY | os.O_NONBLOCK)
-            with os.fdopen(descriptor, "rb") as file:
-                known = os.fstat(descriptor)
-                self._check(known, _READ)
-                if known.st_size > limit:
-                    raise _error(errno.EFBIG, path)
-                contents = file.read(limit + 1)
-        # It may have grown since.
+        with (
+            self._naming(path),
+            self._folder(path.parent) as folder,
+            os.fdopen(self._open(folder, path, os.O_RDONLY), "rb") as file,
+        ):
+            status = os.fstat(file.fileno())
+            self._permit(status, _READ)
+            if status.st_size > limit:
+                raise _error(errno.EFBIG, path)
+            contents = file.read(limit + 1)
+        # The file may have grown since.
         if len(contents) > limit:
             raise _error(errno.EFBIG, path)
         return contents
@@ -83,29 +138,28 @@ class SafeFolder:
     def write(self, path: PurePosixPath, contents: bytes) -> None:
         """Replace a file's contents; make it, and folders on the way, if need be."""
         with (
-            self._named(path),
+            self._naming(path),
             self._folder(path.parent, make=True) as folder,
-            os.fdopen(self._writable(folder, path.name or "."), "wb") as file,
+            os.fdopen(self._open_or_create(folder, path), "wb") as file,
         ):
+            self._permit(os.fstat(file.fileno()), _WRITE)
             file.truncate()
             file.write(contents)
 
-    def _writable(self, folder: int, name: str) -> int:
-        try:
-            descriptor = open_beneath(folder, name, os.O_WRONLY | os.O_NONBLOCK)
-        except FileNotFoundError:
-            return self._made(folder, name)
-        try:
-            self._check(os.fstat(descriptor), _WRITE)
-        except OSError:
-            os.close(descriptor)
-            raise
-        return descriptor
+    def _open(self, folder: int, path: PurePosixPath, flags: int) -> int:
+        return open_regular(
+            folder,
+            path.name or ".",
+            flags,
+            allow_hard_links=self._allow_hard_links,
+        )
 
-    def _made(self, folder: int, name: str) -> int:
-        self._permit(os.fstat(folder), _WRITE)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(name, flags, 0o644, dir_fd=folder)
+    def _open_or_create(self, folder: int, path: PurePosixPath) -> int:
+        try:
+            return self._open(folder, path, os.O_WRONLY)
+        except FileNotFoundError:
+            self._permit(os.fstat(folder), _WRITE)
+        descriptor = create_file(folder, path.name, 0o644)
         if self._uid is not None:
             os.fchown(descriptor, self._uid, self._uid)
         return descriptor
@@ -115,14 +169,14 @@ class SafeFolder:
         folder = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for part in path.parts:
-                inner = self._step(folder, part, make=make)
+                inner = self._enter(folder, part, make=make)
                 os.close(folder)
                 folder = inner
             yield folder
         finally:
             os.close(folder)
 
-    def _step(self, folder: int, part: str, *, make: bool) -> int:
+    def _enter(self, folder: int, part: str, *, make: bool) -> int:
         flags = os.O_RDONLY | os.O_DIRECTORY
         try:
             return open_beneath(folder, part, flags)
@@ -135,15 +189,6 @@ class SafeFolder:
         if self._uid is not None:
             os.fchown(inner, self._uid, self._uid)
         return inner
-
-    def _check(self, status: os.stat_result, wanted: int) -> None:
-        if stat.S_ISDIR(status.st_mode):
-            raise _error(errno.EISDIR)
-        if not stat.S_ISREG(status.st_mode):
-            raise PermissionError(errno.EPERM, "Not a regular file")
-        if status.st_nlink != 1 and not self._many_names:
-            raise PermissionError(errno.EPERM, "File has more than one name")
-        self._permit(status, wanted)
 
     def _permit(self, status: os.stat_result, wanted: int) -> None:
         if self._uid is None:
@@ -158,14 +203,14 @@ class SafeFolder:
             raise _error(errno.EACCES)
 
     @contextmanager
-    def _named(self, path: PurePosixPath) -> Iterator[None]:
+    def _naming(self, path: PurePosixPath) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            raise _in_our_words(error, path) from error
+            raise _reworded(error, path) from error
 
 
-def _in_our_words(error: OSError, path: PurePosixPath) -> OSError:
+def _reworded(error: OSError, path: PurePosixPath) -> OSError:
     if error.errno in (errno.ELOOP, errno.EXDEV):
         return PermissionError(errno.EPERM, "Links are not followed", str(path))
     if error.errno == errno.ENXIO:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mlagentbench.environment.sandbox.safe_files import open_beneath
+from mlagentbench.environment.sandbox.safe_files import chmod_beneath, opened_beneath
 from mlagentbench.environment.sandbox.sandbox_spec import Killed, Limits
 
 FILES_AT_MOST = 200_000
@@ -140,34 +140,19 @@ def _opened_root(root: Path) -> int:
 
 
 def _folder(base: int, path: str) -> tuple[DiskUse, list[str]]:
-    with _opened(base, path) as descriptor, os.scandir(descriptor) as entries:
+    flags = os.O_RDONLY | os.O_DIRECTORY
+    with contextlib.ExitStack() as stack:
+        try:
+            descriptor = stack.enter_context(opened_beneath(base, path, flags))
+        except PermissionError:
+            # A folder that is closed to its own user would hide what is in it.
+            chmod_beneath(base, path, 0o700, os.O_DIRECTORY)
+            descriptor = stack.enter_context(opened_beneath(base, path, flags))
+        entries = stack.enter_context(os.scandir(descriptor))
         found = list(entries)
         blocks = sum(map(_blocks, found))
         folders = [entry.name for entry in found if entry.is_dir(follow_symlinks=False)]
     return DiskUse(blocks * _BLOCK, len(found)), folders
-
-
-@contextlib.contextmanager
-def _opened(base: int, path: str) -> Iterator[int]:
-    flags = os.O_RDONLY | os.O_DIRECTORY
-    try:
-        descriptor = open_beneath(base, path, flags)
-    except PermissionError:
-        # A folder that is closed to its own user would hide what is in it.
-        _reopen(base, path)
-        descriptor = open_beneath(base, path, flags)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _reopen(base: int, path: str) -> None:
-    handle = open_beneath(base, path, os.O_PATH | os.O_DIRECTORY)
-    try:
-        Path(f"/proc/self/fd/{handle}").chmod(0o700)
-    finally:
-        os.close(handle)
 
 
 def _blocks(entry: os.DirEntry[str]) -> int:

@@ -7,13 +7,17 @@ there is nothing left that a write could follow or share.
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from mlagentbench.core.errors import RecordError
 from mlagentbench.core.record import Record
 from mlagentbench.environment.sandbox.host import as_root
-from mlagentbench.environment.sandbox.safe_files import open_beneath
+from mlagentbench.environment.sandbox.safe_files import (
+    create_file,
+    opened_beneath,
+    opened_root,
+)
 from mlagentbench.environment.snapshots.objects import (
     Entry,
     Manifest,
@@ -41,7 +45,8 @@ def restore(objects: Objects, manifest: Manifest, into: Path) -> Restored:
     missing: list[str] = []
     damaged: list[str] = []
     files = 0
-    with _target(into) as target:
+    with opened_root(into) as base:
+        target = _Target(base)
         for entry in manifest.entries:
             if entry.skipped is not None:
                 missing.append(entry.shown)
@@ -98,9 +103,8 @@ class _Target:
 
     def _write(self, entry: Entry, contents: int) -> bool:
         self.make_folder(entry.name.rpartition("/")[0])
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with self._parent(entry.name) as (folder, name):
-            target = os.open(name, flags, 0o600, dir_fd=folder)
+            target = create_file(folder, name, 0o600)
             try:
                 sha256, _ = copy_hashed(contents, target, entry.size or 0)
                 self._hand_over(target, entry.mode or 0)
@@ -128,22 +132,8 @@ class _Target:
         with self._opened(above or ".") as folder:
             yield folder, name
 
-    @contextmanager
-    def _opened(self, path: str) -> Iterator[int]:
-        folder = open_beneath(self._base, path, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            yield folder
-        finally:
-            os.close(folder)
-
-
-@contextmanager
-def _target(into: Path) -> Iterator[_Target]:
-    base = os.open(into, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield _Target(base)
-    finally:
-        os.close(base)
+    def _opened(self, path: str) -> AbstractContextManager[int]:
+        return opened_beneath(self._base, path, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def _clear(folder: Path) -> None:

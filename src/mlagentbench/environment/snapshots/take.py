@@ -1,11 +1,10 @@
 """List a hostile folder, store what is new."""
 
-import errno
 import os
 import stat
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -15,7 +14,12 @@ from mlagentbench.core.errors import SandboxError
 from mlagentbench.core.record import Record
 from mlagentbench.environment.paths import READ_ONLY
 from mlagentbench.environment.sandbox.host import as_root
-from mlagentbench.environment.sandbox.safe_files import open_beneath
+from mlagentbench.environment.sandbox.safe_files import (
+    chmod_beneath,
+    open_regular,
+    opened_beneath,
+    opened_root,
+)
 from mlagentbench.environment.snapshots.objects import (
     Entry,
     Epoch,
@@ -94,30 +98,22 @@ class WorkspaceReader:
     def opened(self, found: WorkspaceEntry) -> Iterator[int]:
         """Open one file; `OSError` where that cannot be done safely."""
         with self._base() as base:
-            descriptor = open_beneath(base, found.path, os.O_RDONLY | os.O_NONBLOCK)
+            descriptor = open_regular(base, found.path, os.O_RDONLY)
         try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise OSError(errno.EPERM, other_kind(stat.S_IFMT(status.st_mode)))
-            if status.st_nlink > 1:
-                raise OSError(errno.EPERM, HARD_LINK)
             yield descriptor
         finally:
             os.close(descriptor)
 
     @contextmanager
     def _base(self) -> Iterator[int]:
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-        try:
-            base = os.open(self._root, flags)
-        except OSError as error:
-            raise SandboxError(
-                f"the workspace {self._root} cannot be read: {error.strerror}"
-            ) from error
-        try:
+        with ExitStack() as stack:
+            try:
+                base = stack.enter_context(opened_root(self._root))
+            except OSError as error:
+                raise SandboxError(
+                    f"the workspace {self._root} cannot be read: {error.strerror}"
+                ) from error
             yield base
-        finally:
-            os.close(base)
 
 
 Known = dict[str, tuple[FileVersion, str]]
@@ -239,17 +235,17 @@ def _skipped(found: WorkspaceEntry, reason: str) -> Entry:
 
 
 def _inside(base: int, path: str) -> list[WorkspaceEntry]:
-    folder = open_beneath(base, path or ".", os.O_RDONLY | os.O_DIRECTORY)
     prefix = f"{path}/" if path else ""
-    try:
-        with os.scandir(folder) as entries:
-            return [
-                _found(folder, entry, prefix)
-                for entry in entries
-                if path or not is_read_only(entry.name)
-            ]
-    finally:
-        os.close(folder)
+    flags = os.O_RDONLY | os.O_DIRECTORY
+    with (
+        opened_beneath(base, path or ".", flags) as folder,
+        os.scandir(folder) as entries,
+    ):
+        return [
+            _found(folder, entry, prefix)
+            for entry in entries
+            if path or not is_read_only(entry.name)
+        ]
 
 
 def _found(folder: int, entry: os.DirEntry[str], prefix: str) -> WorkspaceEntry:
@@ -268,12 +264,7 @@ def _reopened(folder: int, name: str, found: WorkspaceEntry) -> WorkspaceEntry:
     needed = 0o500 if found.is_folder else 0o400
     if found.mode & needed == needed:
         return found
-    handle = open_beneath(folder, name, os.O_PATH)
-    try:
-        Path(f"/proc/self/fd/{handle}").chmod(found.mode | needed)
-        return describe(found.path, os.fstat(handle))
-    finally:
-        os.close(handle)
+    return describe(found.path, chmod_beneath(folder, name, found.mode | needed))
 
 
 def _reason(error: OSError) -> str:

@@ -295,3 +295,44 @@ def test_a_half_object_is_not_trusted(take, store, workspace, tmp_path):
     again = store.take(workspace, previous=StatCache())
     assert (again.id, again.bytes_new) == (taken.id, 2 * MB)
     assert store.verify() == []
+
+
+def test_files_left_out_for_size_are_named_in_one_warning(tmp_path, workspace, caplog):
+    store, cache = (
+        SnapshotStore(tmp_path / "s", limits=SnapshotLimits(mb=3)),
+        StatCache(),
+    )
+    (workspace / "small").write_bytes(bytes(MB))
+    store.take(workspace, previous=cache)
+    assert caplog.messages == []
+    (workspace / "huge\x1b[31m").write_bytes(bytes(4 * MB))
+    store.take(workspace, previous=cache)
+    store.take(workspace, previous=cache)
+    [message] = caplog.messages
+    assert "more than 3 MB" in message
+    assert message.endswith(r": huge\x1b[31m")
+    assert caplog.records[0].levelname == "WARNING"
+    (workspace / "huge too").write_bytes(bytes(5 * MB))
+    store.take(workspace, previous=cache)
+    assert caplog.messages[1].endswith(": huge too")
+
+
+@pytest.mark.parametrize("change", ["write", "remove"])
+def test_a_file_changed_while_it_is_read_is_named_in_a_warning(
+    take, workspace, monkeypatch, caplog, change
+):
+    (workspace / "log").write_text("a")
+
+    class Changing(WorkspaceReader):
+        def opened(self, found):
+            if change == "write":
+                (workspace / "log").write_text("longer")
+            else:
+                (workspace / "log").unlink()
+            return super().opened(found)
+
+    monkeypatch.setattr(store_module, "WorkspaceReader", Changing)
+    take()
+    [message] = caplog.messages
+    assert "changed while a snapshot was taken" in message
+    assert message.endswith(": log")

@@ -13,7 +13,7 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -204,6 +204,7 @@ LARGE = 10 * 2**20
 """Files over this size are thinned unless they belong to the submission."""
 
 _ID = re.compile(r"[0-9a-f]{64}")
+_NAMES_SHOWN = 5
 
 
 class Entry(Record):
@@ -339,6 +340,13 @@ def path_fields(path: str) -> dict[str, str]:
 def shown(path: str) -> str:
     """Return a path without anything that could confuse a terminal."""
     return path if path.isprintable() else ascii(path)[1:-1]
+
+
+def first_few(names: Sequence[str]) -> str:
+    """Return some of the names, and how many more there are."""
+    more = len(names) - _NAMES_SHOWN
+    tail = [f"{more} more"] if more > 0 else []
+    return ", ".join([*names[:_NAMES_SHOWN], *tail])
 
 
 def _damaged(name: str) -> RecordError:

@@ -23,6 +23,7 @@ from mlagentbench.environment.snapshots.objects import (
     Manifests,
     Objects,
     StoreFolder,
+    first_few,
 )
 
 DROPPED = f"files over {LARGE // 2**20} MB are kept for the best and last snapshot only"
@@ -171,7 +172,7 @@ def run_key(run: str) -> str:
     return hashlib.sha256(run.encode()).hexdigest()[:16]
 
 
-_NAMED_AT_MOST = 5
+_UNNEEDED = "no snapshot needs it"
 
 
 class Pruned(Record):
@@ -203,21 +204,13 @@ def verify(folder: StoreFolder) -> list[str]:
                 needing.append(f"{entry.shown} of snapshot {name[:12]}")
     return complaints + [
         f"{objects.path(sha256)} is {'corrupt' if sha256 in intact else 'missing'}; "
-        f"{_list(needing)}"
+        + (f"it is needed by {first_few(needing)}" if needing else _UNNEEDED)
         for sha256, needing in sorted(needed.items())
     ]
 
 
 def _is_fine(entry: Entry, intact: dict[str, bool]) -> bool:
     return intact.get(entry.sha256 or "", entry.dropped is not None)
-
-
-def _list(needing: list[str]) -> str:
-    if not needing:
-        return "no snapshot needs it"
-    more = len(needing) - _NAMED_AT_MOST
-    tail = [f"{more} more"] if more > 0 else []
-    return f"it is needed by {', '.join(needing[:_NAMED_AT_MOST] + tail)}"
 
 
 def prune(folder: StoreFolder, needed: Iterable[str]) -> Pruned:

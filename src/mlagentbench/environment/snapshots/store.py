@@ -54,14 +54,15 @@ class SnapshotStore:
         date. Raises `RecordError` where the store cannot be written.
         """
         with recording(self._folder.path), self._folder.shared() as epoch:
-            taking = SnapshotWriter(Objects(self._folder), previous, epoch)
-            manifest, taken = taking.run(WorkspaceReader(workspace), self._limits)
+            writer = SnapshotWriter(Objects(self._folder), previous, epoch)
+            reader = WorkspaceReader(workspace)
+            manifest, snapshot = writer.write(reader, self._limits)
             holds = Holds(self._folder.holds, self._run)
             for entry in manifest.entries:
                 if entry.sha256 is not None and entry.is_large:
                     holds.add(entry.sha256)
-            Manifests(self._folder.manifests).write(manifest, taken.id)
-        return taken
+            Manifests(self._folder.manifests).write(manifest, snapshot.id)
+        return snapshot
 
     def retain(
         self, ids_in_order: Sequence[str], best: str | None, submission: tuple[str, ...]

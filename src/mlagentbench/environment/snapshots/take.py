@@ -1,5 +1,6 @@
-"""List a hostile folder, store what is new."""
+"""Listing a hostile workspace and storing the contents that are new."""
 
+import logging
 import os
 import stat
 import time
@@ -26,12 +27,16 @@ from mlagentbench.environment.snapshots.objects import (
     Manifest,
     Objects,
     Stored,
+    first_few,
     make_manifest,
     path_fields,
+    shown,
 )
 
+logger = logging.getLogger(__name__)
+
 _SETTLED_NS = 50_000_000
-"""A file changed later than this before it is looked at may change again unseen,
+"""A file changed later than this before it is listed may change again unnoticed,
 because the clock of file times is coarse."""
 
 
@@ -42,13 +47,13 @@ class Snapshot(Record):
     files: int
     """Files whose contents are stored."""
     bytes_new: int
-    """What the store grew by, contents only."""
+    """Growth of the store, contents only."""
     skipped: int
     """Links, pipes, files over the limits: the manifest has the reasons."""
 
 
 class FileVersion(NamedTuple):
-    """What changes whenever a file is written; an agent cannot set the last."""
+    """File status that changes with every write; an agent cannot set the last field."""
 
     device: int
     inode: int
@@ -65,40 +70,86 @@ class WorkspaceEntry(NamedTuple):
     is_folder: bool = False
     mode: int = 0
     size: int = 0
-    seen: FileVersion | None = None
+    version: FileVersion | None = None
     """None for anything but a regular file."""
     skipped: str | None = None
     """Why it is left out."""
 
 
+class SnapshotLimits(Record):
+    """Ceilings for one snapshot."""
+
+    files: PositiveInt = 20_000
+    """Files and folders."""
+    mb: PositiveInt = 2048
+
+    @property
+    def size(self) -> int:
+        """The largest sum of sizes, in bytes."""
+        return self.mb * 2**20
+
+
+KnownFiles = dict[str, tuple[FileVersion, str]]
+"""The version of each file that was read, and the sha256 of its contents."""
+
+
+class StatCache:
+    """Files that the last snapshot of a workspace read; a run starts with none."""
+
+    def __init__(self) -> None:
+        self._known: KnownFiles = {}
+        self._epoch: Epoch | None = None
+        self._reported: set[str] = set()
+
+    def sha256(self, path: str, version: FileVersion | None) -> str | None:
+        """Return the hash of a file if it is unchanged since it was last read."""
+        before = self._known.get(path)
+        return before[1] if before is not None and before[0] == version else None
+
+    def is_of(self, epoch: Epoch) -> bool:
+        """Whether every object known here is surely still in the store."""
+        return self._epoch == epoch
+
+    def renew(self, known: KnownFiles, epoch: Epoch) -> None:
+        """Replace the last snapshot's files by those of a newer one."""
+        self._known = known
+        self._epoch = epoch
+
+    def unreported(self, paths: Sequence[str]) -> list[str]:
+        """Return the paths that no earlier call returned: one warning per file."""
+        new = [path for path in paths if path not in self._reported]
+        self._reported.update(new)
+        return new
+
+
 class WorkspaceReader:
-    """Lists and opens what lies below one folder; follows nothing."""
+    """Lists and opens the files below one folder; follows no link."""
 
     def __init__(self, root: Path) -> None:
-        """Look below `root`, which itself is ours."""
+        """Look below `root`, whose own path is the harness's."""
         self._root = root
 
     def found(self) -> list[WorkspaceEntry]:
-        """List everything in it that is not mounted read-only."""
+        """List everything but the read-only mounts."""
         with self._base() as base:
-            all_: dict[str, WorkspaceEntry] = {}
+            entries: dict[str, WorkspaceEntry] = {}
             waiting = [""]
             while waiting:
                 path = waiting.pop()
                 try:
                     inside = _inside(base, path)
                 except OSError as error:
-                    all_[path] = all_[path]._replace(skipped=_reason(error))
+                    entries[path] = entries[path]._replace(skipped=_unreadable(error))
                     continue
-                all_ |= {found.path: found for found in inside}
-                waiting += [found.path for found in inside if found.is_folder]
-        return list(all_.values())
+                entries |= {entry.path: entry for entry in inside}
+                waiting += [entry.path for entry in inside if entry.is_folder]
+        return list(entries.values())
 
     @contextmanager
-    def opened(self, found: WorkspaceEntry) -> Iterator[int]:
-        """Open one file; `OSError` where that cannot be done safely."""
+    def opened(self, entry: WorkspaceEntry) -> Iterator[int]:
+        """Open one file; `OSError` if that cannot be done safely."""
         with self._base() as base:
-            descriptor = open_regular(base, found.path, os.O_RDONLY)
+            descriptor = open_regular(base, entry.path, os.O_RDONLY)
         try:
             yield descriptor
         finally:
@@ -116,82 +167,46 @@ class WorkspaceReader:
             yield base
 
 
-Known = dict[str, tuple[FileVersion, str]]
-"""For each path what was seen of the file, and the sha256 of its contents."""
-
-
-class StatCache:
-    """What the last snapshot of one workspace saw; start a run with an empty one."""
-
-    def __init__(self) -> None:
-        self._known: Known = {}
-        self._epoch: Epoch | None = None
-
-    def sha256(self, path: str, seen: FileVersion | None) -> str | None:
-        """Return the hash of a file if it is unchanged since it was last read."""
-        before = self._known.get(path)
-        return before[1] if before is not None and before[0] == seen else None
-
-    def is_of(self, epoch: Epoch) -> bool:
-        """Whether every object known here is surely still in the store."""
-        return self._epoch == epoch
-
-    def renew(self, known: Known, epoch: Epoch) -> None:
-        """Forget the last snapshot for a newer one."""
-        self._known = known
-        self._epoch = epoch
-
-
-class SnapshotLimits(Record):
-    """Ceilings for one snapshot."""
-
-    files: PositiveInt = 20_000
-    """Files and folders."""
-    mb: PositiveInt = 2048
-
-    @property
-    def size(self) -> int:
-        """The largest sum of sizes, in bytes."""
-        return self.mb * 2**20
-
-
 class SnapshotWriter:
     """One snapshot on its way into a store."""
 
     def __init__(self, objects: Objects, previous: StatCache, epoch: Epoch) -> None:
-        """Read only what `previous` does not know."""
+        """Read only files that `previous` does not know."""
         self._objects = objects
         self._previous = previous
         self._epoch = epoch
-        self._known: Known = {}
+        self._known: KnownFiles = {}
+        self._changed: list[str] = []
         self._bytes_new = 0
         self._started = time.time_ns()
 
-    def run(
-        self, source: WorkspaceReader, limits: SnapshotLimits
+    def write(
+        self, workspace: WorkspaceReader, limits: SnapshotLimits
     ) -> tuple[Manifest, Snapshot]:
-        """Store a workspace's contents; the manifest is left to be written."""
-        found = leave_out_largest(source.found(), limits)
-        entries = [self._entry(source, each) for each in found]
+        """Store a workspace's contents; the caller writes the manifest."""
+        found = leave_out_largest(workspace.found(), limits)
+        entries = [self._entry(workspace, each) for each in found]
         self._previous.renew(self._known, self._epoch)
+        self._warn([each.path for each in found if each.skipped == _FULL], limits)
         manifest = make_manifest(entries)
-        taken = Snapshot(
+        snapshot = Snapshot(
             id=manifest.id,
             files=sum(entry.sha256 is not None for entry in entries),
             bytes_new=self._bytes_new,
             skipped=sum(entry.skipped is not None for entry in entries),
         )
-        return manifest, taken
+        return manifest, snapshot
 
-    def _entry(self, source: WorkspaceReader, found: WorkspaceEntry) -> Entry:
+    def _entry(self, workspace: WorkspaceReader, found: WorkspaceEntry) -> Entry:
         if found.skipped is not None:
             return _skipped(found, found.skipped)
         if found.is_folder:
             return Entry(**path_fields(found.path), kind="folder", mode=found.mode)
         try:
-            stored = self._known_already(found) or self._read(source, found)
+            stored = self._stored_before(found) or self._read(workspace, found)
         except OSError as error:
-            return _skipped(found, f"{UNREADABLE}: {error.strerror}")
+            self._changed.append(found.path)
+            return _skipped(found, _unreadable(error))
         return Entry(
             **path_fields(found.path),
             kind="file",
@@ -200,30 +215,43 @@ class SnapshotWriter:
             sha256=stored.sha256,
         )
 
-    def _known_already(self, found: WorkspaceEntry) -> Stored | None:
-        sha256 = self._previous.sha256(found.path, found.seen)
-        if sha256 is None or found.seen is None:
+    def _stored_before(self, found: WorkspaceEntry) -> Stored | None:
+        sha256 = self._previous.sha256(found.path, found.version)
+        if sha256 is None or found.version is None:
             return None
         if not (
             self._previous.is_of(self._epoch) or self._objects.has(sha256, found.size)
         ):
             return None
-        self._known[found.path] = (found.seen, sha256)
+        self._known[found.path] = (found.version, sha256)
         return Stored(sha256, found.size, new=False)
 
-    def _read(self, source: WorkspaceReader, found: WorkspaceEntry) -> Stored:
-        with source.opened(found) as descriptor:
+    def _read(self, workspace: WorkspaceReader, found: WorkspaceEntry) -> Stored:
+        with workspace.opened(found) as descriptor:
             stored = self._objects.put(descriptor, found.size)
-            self._remember(found, stored, os.fstat(descriptor))
+            version = _version(os.fstat(descriptor))
+        if version != found.version:
+            self._changed.append(found.path)
+        elif version.ctime_ns < self._started - _SETTLED_NS:
+            self._known[found.path] = (version, stored.sha256)
         self._bytes_new += stored.size if stored.new else 0
         return stored
 
-    def _remember(
-        self, found: WorkspaceEntry, stored: Stored, after: os.stat_result
-    ) -> None:
-        seen = version_of(after)
-        if seen == found.seen and seen.ctime_ns < self._started - _SETTLED_NS:
-            self._known[found.path] = (seen, stored.sha256)
+    def _warn(self, too_large: list[str], limits: SnapshotLimits) -> None:
+        if paths := self._previous.unreported(too_large):
+            logger.warning(
+                "left out of snapshots, because the workspace holds more than %d MB "
+                "or %d files: %s",
+                limits.mb,
+                limits.files,
+                first_few([shown(path) for path in paths]),
+            )
+        if paths := self._previous.unreported(self._changed):
+            logger.warning(
+                "changed while a snapshot was taken, which may lack their contents or "
+                "hold a mixture: %s",
+                first_few([shown(path) for path in paths]),
+            )
 
 
 def _skipped(found: WorkspaceEntry, reason: str) -> Entry:
@@ -251,28 +279,20 @@ def _inside(base: int, path: str) -> list[WorkspaceEntry]:
 def _found(folder: int, entry: os.DirEntry[str], prefix: str) -> WorkspaceEntry:
     path = prefix + entry.name
     try:
-        found = describe(path, entry.stat(follow_symlinks=False))
-        if found.skipped is None and not as_root():
-            return _reopened(folder, entry.name, found)
+        found = _describe(path, entry.stat(follow_symlinks=False))
+        needed = 0o500 if found.is_folder else 0o400
+        if found.skipped is None and not as_root() and found.mode & needed != needed:
+            # What the sandbox's user has closed to itself would otherwise be lost.
+            status = chmod_beneath(folder, entry.name, found.mode | needed)
+            return _describe(path, status)
     except OSError as error:
-        return WorkspaceEntry(path, skipped=_reason(error))
+        return WorkspaceEntry(path, skipped=_unreadable(error))
     return found
 
 
-def _reopened(folder: int, name: str, found: WorkspaceEntry) -> WorkspaceEntry:
-    """Open to its own user what that user has closed, or it would be lost."""
-    needed = 0o500 if found.is_folder else 0o400
-    if found.mode & needed == needed:
-        return found
-    return describe(found.path, chmod_beneath(folder, name, found.mode | needed))
+def _unreadable(error: OSError) -> str:
+    return f"it cannot be read: {error.strerror}"
 
-
-def _reason(error: OSError) -> str:
-    return f"{UNREADABLE}: {error.strerror}"
-
-
-HARD_LINK = "it has more than one name"
-UNREADABLE = "it cannot be read"
 
 _OTHER_KINDS = {
     stat.S_IFLNK: "it is a symbolic link",
@@ -283,21 +303,24 @@ _OTHER_KINDS = {
 }
 
 
-def describe(path: str, status: os.stat_result) -> WorkspaceEntry:
-    """Describe a path by its status, which no link was followed for."""
+def _describe(path: str, status: os.stat_result) -> WorkspaceEntry:
     kind = stat.S_IFMT(status.st_mode)
     mode = status.st_mode & 0o777
     if kind == stat.S_IFDIR:
         return WorkspaceEntry(path, is_folder=True, mode=mode)
     if kind != stat.S_IFREG:
-        return WorkspaceEntry(path, skipped=other_kind(kind))
-    skipped = HARD_LINK if status.st_nlink != 1 else None
-    seen = version_of(status)
-    return WorkspaceEntry(path, mode=mode, size=seen.size, seen=seen, skipped=skipped)
+        reason = _OTHER_KINDS.get(kind, "it is neither a file nor a folder")
+        return WorkspaceEntry(path, skipped=reason)
+    return WorkspaceEntry(
+        path,
+        mode=mode,
+        size=status.st_size,
+        version=_version(status),
+        skipped="it has more than one name" if status.st_nlink != 1 else None,
+    )
 
 
-def version_of(status: os.stat_result) -> FileVersion:
-    """Pick out what a file is recognised by."""
+def _version(status: os.stat_result) -> FileVersion:
     return FileVersion(
         status.st_dev,
         status.st_ino,
@@ -307,13 +330,8 @@ def version_of(status: os.stat_result) -> FileVersion:
     )
 
 
-def other_kind(kind: int) -> str:
-    """Say what something is that is neither a file nor a folder."""
-    return _OTHER_KINDS.get(kind, "it is neither a file nor a folder")
-
-
 def is_read_only(path: str) -> bool:
-    """Whether a path is a mount of ours, or below one."""
+    """Whether a path is a read-only mount, or below one."""
     return any(PurePosixPath(path).is_relative_to(kept) for kept in READ_ONLY)
 
 
@@ -324,26 +342,20 @@ def leave_out_largest(
     found: Sequence[WorkspaceEntry], limits: SnapshotLimits
 ) -> list[WorkspaceEntry]:
     """Mark the largest files as skipped until the rest is within the limits."""
-    stored = [each for each in found if each.skipped is None]
     skipped = [each for each in found if each.skipped is not None]
-    if len(stored) > limits.files or _size(stored) > limits.size:
-        stored, over = _smallest(stored, limits)
-        skipped += [each._replace(skipped=_FULL) for each in over]
-    # A manifest of endless links or pipes would be a way to fill the disk.
-    return stored + sorted(skipped, key=lambda each: each.path)[: limits.files]
-
-
-def _smallest(
-    stored: list[WorkspaceEntry], limits: SnapshotLimits
-) -> tuple[list[WorkspaceEntry], list[WorkspaceEntry]]:
-    by_size = sorted(stored, key=lambda each: (each.size, each.path))
+    by_size = sorted(
+        (each for each in found if each.skipped is None),
+        key=lambda each: (each.size, each.path),
+    )
+    stored = 0
     total = 0
-    for number, each in enumerate(by_size):
+    for each in by_size[: limits.files]:
         total += each.size
-        if number == limits.files or total > limits.size:
-            return by_size[:number], by_size[number:]
-    return by_size, []
-
-
-def _size(found: Sequence[WorkspaceEntry]) -> int:
-    return sum(each.size for each in found)
+        if total > limits.size:
+            break
+        stored += 1
+    skipped += [each._replace(skipped=_FULL) for each in by_size[stored:]]
+    # A manifest of endless links or pipes would be a way to fill the disk.
+    return (
+        by_size[:stored] + sorted(skipped, key=lambda each: each.path)[: limits.files]
+    )

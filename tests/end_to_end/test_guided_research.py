@@ -6,7 +6,7 @@ import pytest
 from thinking import QUICK, plan_for, trace_of
 from voices.modern import GUIDED
 
-from mlagentbench.agents.settings import read_ideas
+from mlagentbench.agents.prompt_files import ideas_for
 from mlagentbench.run.pipeline import run
 from mlagentbench.run.replay import prompts_of
 
@@ -58,7 +58,7 @@ def test_an_idea_is_told_for_each_trial_but_not_while_there_is_something_to_mend
     told = {
         step: prompts_of(found, run_id, step)[0].messages[-1].text for step in (3, 5, 8)
     }
-    ideas = read_ideas({"ideas": "generic"}, "tabular")
+    ideas = ideas_for("tabular")
     assert ideas[0] in told[3]
     assert not any(idea in told[5] for idea in ideas)
     assert ideas[1] in told[8]

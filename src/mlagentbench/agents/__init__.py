@@ -1,5 +1,5 @@
-"""Who acts: one file per agent, one line each in the table that names them.
+"""Agents: async functions of a context, one file each, named in `catalogue`.
 
-An agent is an async function of a context. It acts only through that context, which
-is also its only source of time, randomness and budget.
+An agent acts only through its context, which is also its only source of time,
+randomness and budget.
 """

@@ -1,32 +1,31 @@
-"""The smallest modern scaffold: a model with a shell, and nothing else."""
+"""The smallest modern scaffold: a model with a shell and no other action."""
 
 from inspect_ai.model import GenerateConfig
 
 from mlagentbench.agents.context import Context
-from mlagentbench.agents.conversation import ChatStyle, Conversation, talk
+from mlagentbench.agents.conversation import ChatStyle, Conversation, chat
 from mlagentbench.agents.prompt_files import prompt
-from mlagentbench.agents.protocols.ask import language_for
+from mlagentbench.agents.protocols.ask import find_protocol
 from mlagentbench.agents.protocols.protocol import ReplyFormat
-from mlagentbench.agents.settings import read_count, refuse_unknown
+from mlagentbench.agents.settings import BashSettings
 from mlagentbench.environment.actions import ACTIONS
 
-_FORM = ReplyFormat(actions=(ACTIONS["Run Command"], ACTIONS["Final Answer"]))
+_FORMAT = ReplyFormat(actions=(ACTIONS["Run Command"], ACTIONS["Final Answer"]))
 
 
 async def bash(context: Context) -> None:
-    """Run one command after another until the model has its answer."""
-    settings = context.settings
-    refuse_unknown(settings, ("protocol", "context"))
-    language = language_for(settings.get("protocol", "auto"), context.speech)
-    manner = ChatStyle(
-        language=language,
-        form=_FORM,
+    """Run one command after another until the model gives its answer."""
+    settings = BashSettings.read(context.settings)
+    protocol = find_protocol(settings.protocol, context.speech)
+    style = ChatStyle(
+        protocol=protocol,
+        format=_FORMAT,
         config=GenerateConfig(max_tokens=4_000),
         next="What is your next command?",
     )
     conversation = Conversation(
-        prompt("bash", answering=language.explanation(_FORM)),
+        prompt("bash", answering=protocol.explanation(_FORMAT)),
         context.problem,
-        most_tokens=read_count(settings, "context", 100_000, most=10_000_000),
+        max_tokens=settings.context,
     )
-    await talk(context, manner, conversation)
+    await chat(context, style, conversation)

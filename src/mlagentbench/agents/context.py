@@ -1,4 +1,4 @@
-"""What an agent is given: the contract between an agent and whoever runs it."""
+"""The contract between an agent and the harness: Context and Agent."""
 
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -14,54 +14,54 @@ if TYPE_CHECKING:  # The engine takes seconds to import; listing agents must not
 
 
 class Remaining(Record):
-    """What is left of the budget."""
+    """The remaining budget of a run."""
 
     steps: int
     seconds: float
     tokens: int | None = None
-    """None where they are not limited."""
+    """None if tokens are not limited."""
     cost_usd: float | None = None
 
 
 def seeded_random(seed: int) -> random.Random:
-    """Return chance of one's own; the seed must have come from a context's `rng`."""
+    """Return a separate generator; draw the seed from the context's `rng`."""
     return random.Random(seed)
 
 
 ProtocolName = Literal["text", "tools", "schema"]
-"""How a model says what to do: in fields of text, by calling tools, or in JSON."""
+"""How a model names its action: fields of text, a tool call, or one JSON object."""
 
 
 class Context(Protocol):
-    """An agent's hands and eyes, and its only source of time and chance."""
+    """The agent's access to the run; its only source of time and randomness."""
 
     @property
     def task(self) -> Task:
-        """The task at hand."""
+        """The task that the agent works on."""
         ...
 
     @property
     def problem(self) -> str:
-        """What the agent is told, in the task's own words."""
+        """The problem text of the task."""
         ...
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The agent's own settings, from `-A key=value`."""
+        """The agent's settings, from `-A key=value`."""
         ...
 
     @property
     def speech(self) -> ProtocolName:
-        """What the main model's provider is best at."""
+        """The reply protocol that suits the main model's provider best."""
         ...
 
     @property
     def rng(self) -> random.Random:
-        """Chance, seeded by the run."""
+        """Random numbers, seeded by the run."""
         ...
 
     def remaining(self) -> Remaining:
-        """Tell what is left of the budget."""
+        """Return the remaining budget."""
         ...
 
     async def ask(
@@ -72,7 +72,7 @@ class Context(Protocol):
         tools: "Sequence[ToolInfo]" = (),
         config: "GenerateConfig | None" = None,
     ) -> "ModelOutput":
-        """Ask a language model; a reply that was paid for is never lost."""
+        """Call a language model; the reply is recorded before it is returned."""
         ...
 
     async def act(
@@ -80,8 +80,8 @@ class Context(Protocol):
     ) -> Step:
         """Take an action; ends the run from inside when the budget is spent.
 
-        `said` is what the agent says beside it, such as a plan or a thought; an agent
-        that says anything begins a turn of its own with it.
+        `said` holds what the agent's model wrote beside the action, such as a plan or
+        a thought. An agent that passes it starts a new agent step with it.
         """
         ...
 
@@ -93,12 +93,12 @@ class Context(Protocol):
         counts: bool = True,
         fault: Fault = "bad_reply",
     ) -> Step:
-        """Record a reply that is not acted on, and what its author is told about it.
+        """Record a reply that is not acted on, and the reason shown to the model.
 
-        It is a turn of the agent's, and costs a step unless `counts` is false.
+        It is an agent step, and costs a step of the budget unless `counts` is false.
         """
         ...
 
 
 Agent = Callable[[Context], Awaitable[None]]
-"""Acts until it has given its final answer, or gives up by returning."""
+"""Acts until its final answer, or gives up by returning."""

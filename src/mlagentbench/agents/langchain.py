@@ -1,13 +1,13 @@
-"""LangChain's own agent on our actions, with its model calls bridged to ours.
+"""LangChain's agent on the harness's actions, through Inspect's agent bridge.
 
-What it asks goes through Inspect's agent bridge to the context, so that it is recorded,
-counted and replayed like any other agent's; its tools are actions, so that each run of
-one is a step.
+Its model calls go through the bridge to the context, so that they are recorded, counted
+and replayed as those of any other agent. Its tools are actions, so that each call of a
+tool is a step.
 """
 
 import contextlib
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from inspect_ai.agent import agent_bridge
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
@@ -15,14 +15,20 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.prompt_files import prompt
-from mlagentbench.agents.settings import refuse_unknown
+from mlagentbench.agents.settings import AgentSettings
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.trace import Step
 from mlagentbench.environment.action import Action
 from mlagentbench.environment.actions import ACTIONS
 
-if TYPE_CHECKING:
-    from langchain_core.tools import BaseTool
+try:
+    from langchain.agents import create_agent
+    from langchain_core.tools import BaseTool, StructuredTool
+    from langchain_openai import ChatOpenAI
+except ImportError as missing:
+    raise UsageError(
+        "the agent langchain needs LangChain: pip install 'mlagentbench[langchain]'"
+    ) from missing
 
 TOOLS = (
     "List Files",
@@ -33,22 +39,24 @@ TOOLS = (
     "Final Answer",
 )
 _BRIDGED = "inspect/mockllm/model"
-"""A name by which the bridge takes requests for its own. The model behind it is never
-asked, because everything is answered through the context."""
+"""A name that the bridge intercepts. The model behind it is never called, because every
+request is answered through the context."""
 _TURNS_PER_STEP = 4
-"""LangChain counts model calls and tool calls; some of them come to no step."""
+"""LangChain counts model calls and tool calls; some of them are not steps."""
+
+
+_T = TypeVar("_T")
 
 
 async def langchain(context: Context) -> None:
-    """Let LangChain's agent work until it stops calling tools."""
-    refuse_unknown(context.settings, ())
-    create_agent, chat_model = _langchain()
+    """Run LangChain's agent until it stops calling tools."""
+    AgentSettings.read(context.settings)
     over = _Over()
     tools = [_as_tool(ACTIONS[name], context, over) for name in TOOLS]
     system = prompt("langchain")
-    async with agent_bridge(filter=_through(context, over)):
-        worker = create_agent(
-            chat_model(model=_BRIDGED, api_key="bridged", use_responses_api=False),
+    async with agent_bridge(filter=_bridge_to(context, over)):
+        worker: Any = create_agent(
+            ChatOpenAI(model=_BRIDGED, api_key="bridged", use_responses_api=False),
             tools,
             system_prompt=system,
         )
@@ -61,48 +69,45 @@ async def langchain(context: Context) -> None:
 
 
 class _OverError(Exception):
-    """Ends LangChain's loop by a way it lets pass."""
+    """An exception that LangChain does not catch; ends its loop."""
 
 
 class _Over:
-    """Keeps what ended the run while LangChain is left."""
+    """The exception that ended the run, kept while LangChain's loop unwinds."""
 
     def __init__(self) -> None:
         self._by: BaseException | None = None
 
-    async def unless(self, doing: Awaitable[Any]) -> Any:  # noqa: ANN401  # whatever is done
-        """Return what is done; whatever is raised ends the run, and only once."""
+    async def unless(self, awaitable: Awaitable[_T]) -> _T:
+        """Await; keep the first exception and end LangChain's loop."""
         try:
-            return await doing
+            return await awaitable
         except BaseException as by:
             self._by = self._by or by
             raise _OverError from by
 
     def raise_again(self) -> None:
-        """Let what ended the run go on its way to whoever runs the agent."""
+        """Raise the kept exception, if there is one."""
         if self._by is not None:
             raise self._by
 
 
-def _through(context: Context, over: _Over) -> Callable[..., Awaitable[ModelOutput]]:
+def _bridge_to(context: Context, over: _Over) -> Callable[..., Awaitable[ModelOutput]]:
     async def ask(
-        model: Model | str,  # noqa: ARG001  # the context knows it
+        model: Model | str,  # noqa: ARG001  # the context has it
         messages: list[ChatMessage],
         tools: list[ToolInfo],
         tool_choice: ToolChoice | None,  # noqa: ARG001  # LangChain leaves it open
-        config: GenerateConfig,  # noqa: ARG001  # whoever runs us decides that
+        config: GenerateConfig,  # noqa: ARG001  # the harness decides
     ) -> ModelOutput:
-        output: ModelOutput = await over.unless(context.ask(messages, tools=tools))
-        return output
+        return await over.unless(context.ask(messages, tools=tools))
 
     return ask
 
 
-def _as_tool(action: Action, context: Context, over: _Over) -> "BaseTool":
-    from langchain_core.tools import StructuredTool
-
-    async def run(**given: Any) -> str:  # noqa: ANN401  # whatever a model gives
-        step: Step = await over.unless(_step(action, context, given))
+def _as_tool(action: Action, context: Context, over: _Over) -> BaseTool:
+    async def run(**given: Any) -> str:  # noqa: ANN401  # as the model wrote them
+        step = await over.unless(_step(action, context, given))
         if action.ends_run and step.ok:
             raise _OverError
         return step.told
@@ -132,14 +137,3 @@ def _arguments(action: Action) -> dict[str, Any]:
         },
         "required": list(action.parameters),
     }
-
-
-def _langchain() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    try:
-        from langchain.agents import create_agent
-        from langchain_openai import ChatOpenAI
-    except ImportError as missing:
-        raise UsageError(
-            "the agent langchain needs LangChain: pip install 'mlagentbench[langchain]'"
-        ) from missing
-    return create_agent, ChatOpenAI

@@ -1,53 +1,16 @@
-"""Reading -A key=value, reply fields, ideas.
+"""Settings of the agents (`-A key=value`): one model for each agent.
 
-They were written before any study and name no task and no column. Whether an agent was
-given them is a setting, and is reported with its results.
+They import no engine, so that the catalogue can validate settings before a run.
 """
 
-from collections.abc import Collection, Mapping
-from pathlib import Path
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self, get_args, get_origin
+
+from pydantic import BeforeValidator, Field, ValidationError
+from pydantic.fields import FieldInfo
 
 from mlagentbench.core.errors import UsageError
-
-
-def refuse_unknown(settings: Mapping[str, str], known: Collection[str]) -> None:
-    """Raise where a setting was given that the agent does not have."""
-    unknown = sorted(set(settings) - set(known))
-    if unknown:
-        has = ", ".join(known) or "none"
-        raise UsageError(f"this agent has no setting {unknown[0]!r}; it has: {has}")
-
-
-def read_choice(
-    settings: Mapping[str, str], key: str, choices: Collection[str], default: str
-) -> str:
-    """Return a setting's value, which must be one of the choices."""
-    value = settings.get(key, default)
-    if value not in choices:
-        allowed = ", ".join(choices)
-        raise UsageError(f"{key}={value} is not possible; choose from: {allowed}")
-    return value
-
-
-def read_count(
-    settings: Mapping[str, str], key: str, default: int, *, most: int = 10_000
-) -> int:
-    """Return a setting's value, which must be a whole number from 1."""
-    return read_number(settings, key, default, least=1, most=most)
-
-
-def read_number(
-    settings: Mapping[str, str], key: str, default: int, *, least: int, most: int
-) -> int:
-    """Return a setting's value, which must be a whole number between two others."""
-    text = settings.get(key, str(default))
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else -1
-    if not least <= number <= most:
-        raise UsageError(
-            f"{key}={text} is not possible; give a number from {least} to {most}"
-        )
-    return number
-
+from mlagentbench.core.record import Record
 
 PLAN = "Research Plan and Status"
 THOUGHT = "Thought"
@@ -57,34 +20,136 @@ FIELDS = {
     "fact_check": "Fact Check",
     "thought": THOUGHT,
 }
-"""The free fields of a reply by their short names, in the paper's order."""
-NO_FIELDS = "none"
-ALL_FIELDS = ",".join(FIELDS)
+"""The fields of a reply before its action: short name to name, in the paper's order."""
+
+_NO_FIELDS = "none"
 
 
-def read_fields(settings: Mapping[str, str], default: str) -> tuple[str, ...]:
-    """Read `-A fields=`; return the fields of a reply, in the paper's order."""
-    text = settings.get("fields", default)
-    chosen = [] if text == NO_FIELDS else [name.strip() for name in text.split(",")]
-    if wrong := [name for name in chosen if name not in FIELDS]:
-        raise UsageError(
-            f"fields={text} is not possible: there is no field {wrong[0]!r}; choose"
-            f" from: {', '.join(FIELDS)}, separated by commas, or {NO_FIELDS}"
-        )
+def _read_fields(text: str) -> tuple[str, ...]:
+    chosen = [] if text == _NO_FIELDS else [name.strip() for name in text.split(",")]
+    if not set(chosen) <= set(FIELDS):
+        raise ValueError(text)
     return tuple(field for name, field in FIELDS.items() if name in chosen)
 
 
-_FOLDER = Path(__file__).parent / "ideas"
+ReplyFields = Annotated[tuple[str, ...], BeforeValidator(_read_fields)]
+ProtocolChoice = Literal["text", "tools", "schema", "auto"]
+Switch = Literal["on", "off"]
+Ideas = Literal["off", "generic"]
+"""Whether an agent is given the ideas for the task's modality, one for each trial."""
 
 
-def read_ideas(settings: Mapping[str, str], modality: str) -> tuple[str, ...]:
-    """Read `-A ideas=off|generic`, and return the ideas where they are wanted."""
-    chosen = read_choice(settings, "ideas", ("off", "generic"), "off")
-    return tuple(ideas_for(modality)) if chosen == "generic" else ()
+class AgentSettings(Record):
+    """Settings of an agent that has none; the base of the others."""
+
+    @classmethod
+    def read(cls, given: Mapping[str, str]) -> Self:
+        """Validate settings; raise a UsageError about the first that is invalid."""
+        try:
+            return cls.model_validate(dict(given))
+        except ValidationError as invalid:
+            key = str(invalid.errors()[0]["loc"][0])
+        if key in cls.model_fields:
+            expected = _expected(cls.model_fields[key])
+            raise UsageError(f"invalid value {given[key]!r} for -A {key}; {expected}")
+        known = ", ".join(cls.model_fields) or "none"
+        raise UsageError(f"this agent has no setting {key!r}; it has: {known}")
 
 
-def ideas_for(modality: str) -> list[str]:
-    """Return the ideas for a modality, in the order in which they are tried."""
-    path = _FOLDER / f"{modality.replace(' ', '_')}.md"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    return [line.removeprefix("- ") for line in lines if line.startswith("- ")]
+def _expected(field: FieldInfo) -> str:
+    if get_origin(field.annotation) is Literal:
+        return f"choose from: {', '.join(get_args(field.annotation))}"
+    if field.annotation is int:
+        least, most = field.metadata
+        return f"give a number from {least.ge} to {most.le}"
+    return f"choose from: {', '.join(FIELDS)}, separated by commas, or {_NO_FIELDS}"
+
+
+class TunerSettings(AgentSettings):
+    """Settings of the tuner."""
+
+    trials: int = Field(1_000, ge=0, le=1_000_000)
+
+
+class BashSettings(AgentSettings):
+    """Settings of the shell agent."""
+
+    protocol: ProtocolChoice = "auto"
+    context: int = Field(100_000, ge=1, le=10_000_000)
+    """Tokens; a longer conversation is summarized."""
+
+
+class AutoGptSettings(AgentSettings):
+    """Settings of AutoGPT."""
+
+    protocol: Literal["text", "schema", "auto"] = "auto"
+    remembers: int = Field(6, ge=1, le=100)
+    """Exchanges that are shown in full; older ones are summarized."""
+
+
+class TreeSettings(AgentSettings):
+    """Settings of the tree search."""
+
+    ideas: Ideas = "off"
+    drafts: int = Field(0, ge=0, le=20)
+    """New scripts written before the best one is improved."""
+    debug: int = Field(1, ge=0, le=5)
+    """Attempts at fixing a script that fails."""
+
+
+class PaperSettings(AgentSettings):
+    """Settings of act and react, which the paper's research agent has too."""
+
+    protocol: ProtocolChoice = "auto"
+    max_agent_steps: int = Field(50, ge=1, le=10_000)
+    """The agent's own limit, beside the budget of the run."""
+    steps_in_context: int = Field(3, ge=1, le=10_000)
+    """How many of the last steps the prompt shows."""
+    observations_in_context: int = Field(3, ge=1, le=10_000)
+    """How many of the last observations it shows; older ones become `<Done>`."""
+
+
+_Style = Literal["classic", "modern"]
+
+
+class ClassicSettings(PaperSettings):
+    """Settings of the paper's research agent."""
+
+    style: _Style = "classic"
+    protocol: ProtocolChoice = "text"
+    log: Switch = "off"
+    """Whether it keeps a research log and reads it when steps leave the prompt."""
+    fields: ReplyFields = tuple(FIELDS.values())
+
+
+class ModernSettings(AgentSettings):
+    """Settings of the research agent; the defaults are those for a large model."""
+
+    style: _Style = "modern"
+    protocol: ProtocolChoice = "auto"
+    log: Switch = "on"
+    fields: ReplyFields = (PLAN, THOUGHT)
+    actions: Literal["few", "many"] = "many"
+    """With few, the model only edits one script, which every edit executes."""
+    context: int = Field(100_000, ge=1, le=10_000_000)
+    """Tokens; a longer conversation is summarized."""
+    ideas: Ideas = "off"
+    patience: int = Field(1_000, ge=1, le=1_000)
+    """Trials in a row without improvement after which the best is submitted."""
+
+
+SMALL_MODEL = {
+    "log": "off",
+    "fields": "thought",
+    "actions": "few",
+    "context": "5000",
+    "patience": "6",
+}
+"""Defaults of `ModernSettings` for a small model."""
+
+
+def read_research(given: Mapping[str, str]) -> ClassicSettings | ModernSettings:
+    """Validate the settings of the research agent in the chosen style."""
+    if given.get("style") == "classic":
+        return ClassicSettings.read(given)
+    return ModernSettings.read(given)

@@ -1,92 +1,95 @@
 """Tree search over scripts.
 
-The harness decides what is worked on; the model only writes scripts. Each trial
-writes a whole script and executes it. A script that fails is mended once or twice, then
-left; what is improved is always the best so far, and that is what is submitted.
+The harness decides which script is worked on; the model only writes scripts. Each trial
+writes a whole script and executes it. A script that fails is debugged a few times, then
+left. The script to improve is always the best so far, and that one is submitted.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from inspect_ai.model import (
+    ChatMessage,
     ChatMessageSystem,
     ChatMessageUser,
     GenerateConfig,
-    ModelOutput,
 )
 
 from mlagentbench.agents.context import Context
-from mlagentbench.agents.conversation import Pace, complaint
-from mlagentbench.agents.prompt_files import prompt
-from mlagentbench.agents.settings import read_ideas, read_number, refuse_unknown
+from mlagentbench.agents.conversation import Pace, short_traceback
+from mlagentbench.agents.prompt_files import ideas_for, prompt
+from mlagentbench.agents.settings import TreeSettings
 from mlagentbench.core.text import sendable
 from mlagentbench.core.trace import Fault, Step
 from mlagentbench.environment.prompts import NoCodeError, fenced, python_block
 
 STEPS_PER_TRIAL = 2
 STEPS_TO_CLOSE = 2
-"""Going back to the best, and the final answer."""
-FRUITLESS_AT_MOST = 4
-"""Wishes in a row that brought no new script; then what there is is submitted."""
+"""Restoring the best script, and the final answer."""
+MAX_FRUITLESS = 4
+"""Requests in a row without a new script; then the best script is submitted."""
+SCRIPT_TOKENS = 8_000
+TRIES = 3
+"""Each at a higher temperature: a model that is shown its mistake repeats it."""
+
+_WITHOUT_IDEA = "Make one change that you expect to improve the validation score most."
 
 
 async def tree(context: Context) -> None:
-    """Grow the tree until the budget is nearly spent; submit the best."""
-    settings = read_settings(context.settings, context.task.modality)
+    """Grow the tree until the budget is nearly spent; submit the best script."""
+    settings = TreeSettings.read(context.settings)
     pace = Pace(context)
     source = await context.act("Read File", file_name=context.task.script)
-    grown = Tree(context.task.direction.sign)
+    scripts = ScriptTree(context.task.direction.sign)
     first = await context.act("Execute Script", script_name=context.task.script)
-    grown.grow(source.observation, first, None, 0)
-    await _search(context, settings, grown, pace)
-    await _submit(context, grown)
+    scripts.add(source.observation, first, None, 0)
+    await _search(context, settings, scripts, pace)
+    best = scripts.best
+    if best is not None and best is not scripts.nodes[-1]:
+        await context.act("Restore Workspace", step_number=str(best.step))
+    await context.act("Final Answer", final_answer=_answer(scripts, best))
 
 
 @dataclass(eq=False)
 class Node:
-    """One script that was executed."""
+    """One executed script."""
 
     script: str
     step: int
-    """The step that executed it; the workspace can go back to it."""
+    """The step that executed it, for Restore Workspace."""
     value: float | None
-    """The measured validation score; None where it has none."""
-    told: str
-    """What its execution showed."""
-    parent: "Node | None" = None
+    """The measured validation score; None if it has none."""
+    observation: str
     debugged: int = 0
-    """How many attempts at mending led to it."""
+    """The number of attempts at debugging that led to it."""
     children: "list[Node]" = field(default_factory=list)
 
 
-class Tree:
-    """Every solution tried so far."""
+class ScriptTree:
+    """Every script executed so far."""
 
     def __init__(self, sign: int) -> None:
         self._sign = sign
         self.nodes: list[Node] = []
 
-    def grow(self, script: str, step: Step, parent: Node | None, debugged: int) -> Node:
-        """Add what an execution made known."""
+    def add(self, script: str, step: Step, parent: Node | None, debugged: int) -> None:
+        """Add a node for an executed script."""
         value = step.validation.value if step.validation else None
-        node = Node(script, step.step, value, step.told, parent, debugged)
+        node = Node(script, step.step, value, step.told, debugged)
         if parent is not None:
             parent.children.append(node)
         self.nodes.append(node)
-        return node
 
     @property
     def best(self) -> Node | None:
-        """The solution with the best validation score; of equals the first."""
+        """The script with the best validation score; of equals the first."""
         scored = [node for node in self.nodes if node.value is not None]
-        return max(scored, key=self._merit, default=None)
+        return max(
+            scored, key=lambda node: self._sign * (node.value or 0.0), default=None
+        )
 
-    def _merit(self, node: Node) -> float:
-        return self._sign * (node.value or 0.0)
-
-    def to_mend(self, attempts: int) -> Node | None:
-        """Return the newest failed solution that nobody has tried often enough."""
+    def to_debug(self, attempts: int) -> Node | None:
+        """Return the newest failed script that has attempts left."""
         failed = [
             node
             for node in reversed(self.nodes)
@@ -94,66 +97,47 @@ class Tree:
         ]
         return failed[0] if failed else None
 
-    def knows(self, script: str) -> bool:
-        """Tell whether this very script was executed before."""
+    def has(self, script: str) -> bool:
+        """Return whether this script was executed before."""
         return any(node.script.split() == script.split() for node in self.nodes)
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What was chosen."""
-
-    ideas: tuple[str, ...]
-    """Tried one after the other, again from the first when all were; may be none."""
-    drafts: int
-    """Solutions written anew before the best is improved."""
-    debug: int
-    """How often a script that fails is mended."""
-
-
-async def _search(
-    context: Context, settings: Settings, grown: Tree, pace: Pace
-) -> None:
-    writer, fruitless, drafts = Writer(context, settings), 0, 0
-    while _affordable(context, pace) and fruitless < FRUITLESS_AT_MOST:
-        wanted = _wanted(settings, grown, drafts)
-        drafts += wanted.kind == "draft"
-        script = await writer.write(wanted, grown)
-        fruitless = 0 if script is not None else fruitless + 1
-        if script is not None:
-            await _try(context, grown, script, wanted)
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What is to be written, from which solution."""
+class Goal:
+    """The kind of the next script, and the script to start from."""
 
     kind: Literal["draft", "debug", "improve"]
     node: Node
 
-    @property
-    def said(self) -> str:
-        """What the step says about it."""
-        return f"{self.kind} from step {self.node.step}"
 
-
-def _wanted(settings: Settings, grown: Tree, drafts: int) -> Wanted:
-    """Decide what to work on: mend first, then drafts, then the best."""
-    failed, best = grown.to_mend(settings.debug), grown.best
-    if failed is not None:
-        return Wanted("debug", failed)
-    if drafts < settings.drafts or best is None:
-        return Wanted("draft", grown.nodes[0])
-    return Wanted("improve", best)
-
-
-async def _try(context: Context, grown: Tree, script: str, wanted: Wanted) -> None:
+async def _search(
+    context: Context, settings: TreeSettings, scripts: ScriptTree, pace: Pace
+) -> None:
+    writer, fruitless, drafts = Writer(context, settings), 0, 0
     name = context.task.script
-    said = {"Thought": wanted.said}
-    await context.act("Write File", said=said, file_name=name, content=script)
-    step = await context.act("Execute Script", script_name=name)
-    mended = wanted.node.debugged + 1 if wanted.kind == "debug" else 0
-    grown.grow(script, step, wanted.node, mended)
+    while _affordable(context, pace) and fruitless < MAX_FRUITLESS:
+        goal = _next_goal(settings, scripts, drafts)
+        drafts += goal.kind == "draft"
+        script = await writer.write(goal, scripts)
+        if script is None:
+            fruitless += 1
+            continue
+        fruitless = 0
+        thought = {"Thought": f"{goal.kind} from step {goal.node.step}"}
+        await context.act("Write File", said=thought, file_name=name, content=script)
+        step = await context.act("Execute Script", script_name=name)
+        debugged = goal.node.debugged + 1 if goal.kind == "debug" else 0
+        scripts.add(script, step, goal.node, debugged)
+
+
+def _next_goal(settings: TreeSettings, scripts: ScriptTree, drafts: int) -> Goal:
+    """Decide what to write: first debug, then drafts, then improve the best."""
+    failed, best = scripts.to_debug(settings.debug), scripts.best
+    if failed is not None:
+        return Goal("debug", failed)
+    if drafts < settings.drafts or best is None:
+        return Goal("draft", scripts.nodes[0])
+    return Goal("improve", best)
 
 
 def _affordable(context: Context, pace: Pace) -> bool:
@@ -161,47 +145,23 @@ def _affordable(context: Context, pace: Pace) -> bool:
     return pace.another_fits() and enough_steps
 
 
-async def _submit(context: Context, grown: Tree) -> None:
-    best = grown.best
-    if best is not None and best is not grown.nodes[-1]:
-        await context.act("Restore Workspace", step_number=str(best.step))
-    await context.act("Final Answer", final_answer=_answer(grown, best))
-
-
-def _answer(grown: Tree, best: Node | None) -> str:
+def _answer(scripts: ScriptTree, best: Node | None) -> str:
     if best is None or best.value is None:
-        return f"None of {len(grown.nodes)} scripts has a validation score."
+        return f"None of {len(scripts.nodes)} scripts has a validation score."
     return (
-        f"Of {len(grown.nodes)} scripts the one of step {best.step} is best, with"
+        f"Of {len(scripts.nodes)} scripts the one of step {best.step} is best, with"
         f" validation score {best.value:.6g}."
     )
 
 
-def read_settings(given: Mapping[str, str], modality: str) -> Settings:
-    """Read `-A ideas=off|generic`, `-A drafts=N` and `-A debug=N`."""
-    refuse_unknown(given, ("ideas", "drafts", "debug"))
-    return Settings(
-        ideas=read_ideas(given, modality),
-        drafts=read_number(given, "drafts", 0, least=0, most=20),
-        debug=read_number(given, "debug", 1, least=0, most=5),
-    )
-
-
-SCRIPT_TOKENS = 8_000
-TRIES = 3
-"""Each one warmer than the last: a model that is told its mistake repeats it."""
-
-_WITHOUT_IDEA = "Make one change that you expect to improve the validation score most."
-
-
 class Writer:
-    """Writes scripts; the fixed part of its prompt comes first, to be cached."""
+    """Asks for scripts; the fixed part of the prompt comes first, to be cached."""
 
-    def __init__(self, context: Context, settings: Settings) -> None:
+    def __init__(self, context: Context, settings: TreeSettings) -> None:
         self._context = context
-        self._ideas = settings.ideas
-        self._used = 0
         task = context.task
+        self._ideas = ideas_for(task.modality) if settings.ideas == "generic" else ()
+        self._used = 0
         self._system = prompt(
             "tree",
             metric=task.metric,
@@ -209,50 +169,47 @@ class Writer:
             problem=context.problem,
         )
 
-    async def write(self, wanted: Wanted, grown: Tree) -> str | None:
-        """Return a script that was not executed before; None where none came."""
-        request, reply, why = self._request(wanted), "", ""
+    async def write(self, goal: Goal, scripts: ScriptTree) -> str | None:
+        """Return a script that was not executed before; None if no try gave one."""
+        messages: list[ChatMessage] = [
+            ChatMessageSystem(content=self._system),
+            ChatMessageUser(content=self._question(goal)),
+        ]
         script: str | None = None
+        reply, why = "", ""
         for attempt in range(TRIES):
-            output = await self._ask(request, 0.3 + 0.3 * attempt)
+            config = GenerateConfig(
+                temperature=0.3 + 0.3 * attempt, max_tokens=SCRIPT_TOKENS
+            )
+            output = await self._context.ask(messages, config=config)
             reply = sendable(output.completion)
-            script, why = _script_in(reply, cut_off=output.stop_reason == "max_tokens")
-            if script is not None and not grown.knows(script):
+            truncated = output.stop_reason == "max_tokens"
+            script, why = _find_script(reply, truncated=truncated)
+            if script is not None and not scripts.has(script):
                 return script
         fault: Fault = "bad_reply" if script is None else "pointless"
         why = why or "this very script was executed before"
         await self._context.reject(reply, f"No new script: {why}.", fault=fault)
         return None
 
-    async def _ask(self, request: str, temperature: float) -> ModelOutput:
-        return await self._context.ask(
-            [
-                ChatMessageSystem(content=self._system),
-                ChatMessageUser(content=request),
-            ],
-            config=GenerateConfig(temperature=temperature, max_tokens=SCRIPT_TOKENS),
-        )
-
-    def _request(self, wanted: Wanted) -> str:
-        node = wanted.node
-        if wanted.kind == "draft":
-            return prompt("tree_draft", script=fenced(node.script))
-        if wanted.kind == "debug":
-            failure = complaint(node.told)
-            return prompt("tree_debug", script=fenced(node.script), failure=failure)
-        return prompt("tree_improve", script=fenced(node.script), idea=self._idea())
-
-    def _idea(self) -> str:
+    def _question(self, goal: Goal) -> str:
+        script = fenced(goal.node.script)
+        if goal.kind == "draft":
+            return prompt("tree_draft", script=script)
+        if goal.kind == "debug":
+            failure = short_traceback(goal.node.observation)
+            return prompt("tree_debug", script=script, failure=failure)
         if not self._ideas:
-            return _WITHOUT_IDEA
+            return prompt("tree_improve", script=script, idea=_WITHOUT_IDEA)
         idea = self._ideas[self._used % len(self._ideas)]
         self._used += 1
-        return f"Do exactly this and nothing else: {idea}"
+        task = f"Do exactly this and nothing else: {idea}"
+        return prompt("tree_improve", script=script, idea=task)
 
 
-def _script_in(reply: str, *, cut_off: bool) -> tuple[str | None, str]:
-    """Return the script in a reply, or why there is none."""
-    if cut_off:
+def _find_script(reply: str, *, truncated: bool) -> tuple[str | None, str]:
+    """Return the script in a reply, or the reason why there is none."""
+    if truncated:
         return None, "the script was cut off by the length limit"
     try:
         return python_block(reply), ""

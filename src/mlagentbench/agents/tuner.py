@@ -1,13 +1,13 @@
-"""Optuna over the starter's constants.
+"""The tuner: a search over the starter's number constants with Optuna, no model.
 
-Each trial writes the script with new constants and executes it. The best trial by the
-validation score that the harness measured is put back in place and submitted.
+Each trial writes the script with new constants and executes it. The tuner submits the
+trial with the best validation score that the harness measured.
 
-Only assignments of one literal number or truth value to an upper-case name at the top
-level count. Nothing of the script is executed or evaluated.
+A constant is an assignment of a literal number or truth value to an upper-case name at
+the top level. The tuner parses the script and never evaluates it.
 
 Every other proposal is the best one so far with one or two constants changed: with
-few trials for many constants, one that changes them all spoils as much as it mends.
+few trials for many constants, changing all of them does as much harm as good.
 """
 
 import ast
@@ -21,16 +21,24 @@ from optuna.distributions import (
 )
 
 from mlagentbench.agents.context import Context, seeded_random
+from mlagentbench.agents.settings import TunerSettings
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Direction
 
 STEPS_PER_TRIAL = 2
 STEPS_TO_CLOSE = 3
 """Writing and executing the best trial again, and the final answer."""
+FLOAT_REACH = 30
+"""A float is searched, log-uniformly, from a 30th to 30 times its value."""
+INT_REACH = 8
+MAX_CHANGED = 2
+
+Number = bool | int | float
+Values = dict[str, Number]
 
 
-class Notebook:
-    """Which scripts were executed, and what each one scored."""
+class TrialLog:
+    """The executed scripts and their validation scores."""
 
     def __init__(self, sign: int) -> None:
         self._sign = sign
@@ -39,7 +47,7 @@ class Notebook:
         self.longest = 0.0
 
     def note(self, script: str, score: float | None, seconds: float) -> None:
-        """Remember one execution."""
+        """Record one execution."""
         self.scores[script] = score
         self.last = script
         self.longest = max(self.longest, seconds)
@@ -54,31 +62,34 @@ class Notebook:
 
 
 async def tuner(context: Context) -> None:
-    """Search until the budget is nearly spent, restore the best, submit."""
+    """Search until the budget is nearly spent; submit the best trial."""
+    settings = TunerSettings.read(context.settings)
     source = (await context.act("Read File", file_name=context.task.script)).observation
     constants = find_constants(source)
     search = Search(constants, context.task.direction, context.rng.randrange(2**31))
     if search.empty:
-        await _submit_unchanged(context)
+        await context.act("Execute Script", script_name=context.task.script)
+        answer = (
+            "The starter has no number constants to tune; it is submitted as it is."
+        )
+        await context.act("Final Answer", final_answer=answer)
         return
-    notebook = Notebook(context.task.direction.sign)
-    await _explore(context, source, constants, search, notebook)
-    if notebook.best is not None and notebook.best[0] != notebook.last:
-        await _execute(context, notebook.best[0], notebook)
-    await context.act("Final Answer", final_answer=_answer(notebook))
-
-
-async def _submit_unchanged(context: Context) -> None:
-    await context.act("Execute Script", script_name=context.task.script)
-    answer = "The starter has no number constants to tune; it is submitted as it is."
-    await context.act("Final Answer", final_answer=answer)
-
-
-Number = bool | int | float
+    log = TrialLog(context.task.direction.sign)
+    for _ in range(settings.trials):
+        if not _affordable(context, log.longest):
+            break
+        trial, values = search.ask()
+        script = with_values(source, constants, values)
+        if script not in log.scores:
+            await _execute(context, script, log)
+        search.tell(trial, log.scores[script])
+    if log.best is not None and log.best[0] != log.last:
+        await _execute(context, log.best[0], log)
+    await context.act("Final Answer", final_answer=_answer(log))
 
 
 class Constant(Record):
-    """One setting of a script, and where it stands."""
+    """One constant of a script and its place."""
 
     name: str
     value: Number
@@ -89,11 +100,8 @@ class Constant(Record):
     end: int
 
 
-Values = dict[str, Number]
-
-
 class Search:
-    """Proposes values for constants, learning from what it is told."""
+    """A search over constants that learns from the scores of its proposals."""
 
     def __init__(
         self, constants: list[Constant], direction: Direction, seed: int
@@ -105,21 +113,21 @@ class Search:
             direction="maximize" if direction is Direction.HIGHER else "minimize",
             sampler=optuna.samplers.TPESampler(seed=seed, n_startup_trials=6),
         )
-        self._chance = seeded_random(seed)
-        self._asked = 0
+        self._rng = seeded_random(seed)
+        self._proposals = 0
         self._study.enqueue_trial({name: self._start[name] for name in self._space})
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to search over."""
+        """Whether there is no constant to search over."""
         return not self._space
 
     def ask(self) -> tuple[optuna.Trial, Values]:
         """Propose values for every constant; the first proposal is the starter's."""
-        self._asked += 1
+        self._proposals += 1
         best = self._best()
-        if best is not None and self._asked % 2 == 0:
-            self._study.enqueue_trial(self._mostly(best))
+        if best is not None and self._proposals % 2 == 0:
+            self._study.enqueue_trial(self._most_of(best))
         trial = self._study.ask(self._space)
         return trial, self._start | trial.params
 
@@ -129,37 +137,20 @@ class Search:
         )
         return self._study.best_trial.params if complete else None
 
-    def _mostly(self, best: Values) -> Values:
+    def _most_of(self, best: Values) -> Values:
         """Leave one or two constants out of `best`, for the sampler to fill in."""
         names = sorted(self._space)
-        count = self._chance.randint(1, min(CHANGED_AT_MOST, len(names)))
-        changed = self._chance.sample(names, count)
+        count = self._rng.randint(1, min(MAX_CHANGED, len(names)))
+        changed = self._rng.sample(names, count)
         return {name: best[name] for name in names if name not in changed}
 
     def tell(self, trial: optuna.Trial, score: float | None) -> None:
-        """Report a proposal's validation score, or that it has none."""
+        """Report the validation score of a proposal, or None."""
         state = optuna.trial.TrialState
         if score is None:
             self._study.tell(trial, state=state.FAIL)
         else:
             self._study.tell(trial, score)
-
-
-async def _explore(
-    context: Context,
-    source: str,
-    constants: list[Constant],
-    search: Search,
-    notebook: Notebook,
-) -> None:
-    for _ in range(int(context.settings.get("trials", "1000"))):
-        if not _affordable(context, notebook.longest):
-            return
-        trial, values = search.ask()
-        script = with_values(source, constants, values)
-        if script not in notebook.scores:
-            await _execute(context, script, notebook)
-        search.tell(trial, notebook.scores[script])
 
 
 def _affordable(context: Context, longest: float) -> bool:
@@ -169,23 +160,23 @@ def _affordable(context: Context, longest: float) -> bool:
     return enough_steps and left.seconds > 3 * longest
 
 
-async def _execute(context: Context, script: str, notebook: Notebook) -> None:
+async def _execute(context: Context, script: str, log: TrialLog) -> None:
     name = context.task.script
     await context.act("Write File", file_name=name, content=script)
     step = await context.act("Execute Script", script_name=name)
     score = step.validation.value if step.validation else None
-    notebook.note(script, score, step.seconds.execute)
+    log.note(script, score, step.seconds.execute)
 
 
-def _answer(notebook: Notebook) -> str:
-    tried = len(notebook.scores)
-    if notebook.best is None:
+def _answer(log: TrialLog) -> str:
+    tried = len(log.scores)
+    if log.best is None:
         return f"None of {tried} trials produced a validation score."
-    return f"The best of {tried} trials has validation score {notebook.best[1]:.6g}."
+    return f"The best of {tried} trials has validation score {log.best[1]:.6g}."
 
 
 def find_constants(source: str) -> list[Constant]:
-    """Return the script's number constants; none where it does not parse."""
+    """Return the number constants of a script; none if it does not parse."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
@@ -194,9 +185,7 @@ def find_constants(source: str) -> list[Constant]:
     return [constant for constant in found if constant is not None]
 
 
-def with_values(
-    source: str, constants: list[Constant], values: dict[str, Number]
-) -> str:
+def with_values(source: str, constants: list[Constant], values: Values) -> str:
     """Return the script with each constant set to its new value."""
     lines = source.split("\n")
     for constant in reversed(constants):  # Later ones first: columns stay valid.
@@ -210,36 +199,21 @@ def with_values(
 
 def _constant(node: ast.stmt) -> Constant | None:
     match node:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant() as literal):
             pass
-        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant() as literal):
             pass
         case _:
             return None
-    number = _number(value)
-    if number is None or not name.isupper() or value.end_col_offset is None:
+    if not name.isupper() or not isinstance(literal.value, bool | int | float):
         return None
     return Constant(
         name=name,
-        value=number,
-        line=value.lineno - 1,
-        start=value.col_offset,
-        end=value.end_col_offset,
+        value=literal.value,
+        line=literal.lineno - 1,
+        start=literal.col_offset,
+        end=literal.end_col_offset or 0,
     )
-
-
-def _number(value: ast.expr) -> Number | None:
-    match value:
-        case ast.Constant(value=bool() | int() | float() as number):
-            return number
-        case _:
-            return None
-
-
-FLOAT_REACH = 30
-"""A float is searched, log-uniformly, from a 30th to 30 times its value."""
-INT_REACH = 8
-CHANGED_AT_MOST = 2
 
 
 def _space(constants: list[Constant]) -> dict[str, BaseDistribution]:

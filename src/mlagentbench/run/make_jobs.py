@@ -16,7 +16,6 @@ from mlagentbench.environment.sandbox.probe import require_isolation
 from mlagentbench.experiment.experiment import Experiment, same_task
 from mlagentbench.experiment.plan import NO_MODEL, ExperimentSpec, Judge, Plan, TaskSpec
 from mlagentbench.run.job import Job, models_of
-from mlagentbench.run.model_calls import preferred_protocol
 from mlagentbench.run.models.choice import (
     check_local,
     full_model_name,
@@ -28,7 +27,6 @@ from mlagentbench.run.models.lookup import (
     refuse_unpriced,
 )
 from mlagentbench.run.ready import Ready, make_ready
-from mlagentbench.run.replay import try_settings
 from mlagentbench.tasks.digest import task_digest
 from mlagentbench.tasks.load import SUITE, load_task, problem
 
@@ -66,13 +64,12 @@ def check_plan(plan: Plan, workshop: Services) -> CheckedPlan:
     plan = _spelled_out(plan)
     entry = find_agent(plan.agent)
     refuse_without_model(entry, model=plan.model != NO_MODEL)
-    agent = load_agent(entry)
+    load_agent(entry)
+    entry.check_settings(plan.settings)
     refuse_unpriced(plan)
     refuse_keys(plan.model_args)
     _check_models(plan)
     tasks = [_with_budget(plan, name) for name in plan.tasks]
-    if entry.is_ours:
-        try_settings(agent, tasks[0], plan.settings, preferred_protocol(plan.model))
     limits = str(require_isolation().limits)
     ready = [make_ready(task, workshop.cache, workshop.progress) for task in tasks]
     make_local_ready(_models(plan), workshop.cache, workshop.progress)

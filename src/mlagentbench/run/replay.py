@@ -16,7 +16,7 @@ from mlagentbench.core.errors import UsageError
 from mlagentbench.core.scorecard import RunId
 from mlagentbench.core.task import Task
 from mlagentbench.core.text import encodable
-from mlagentbench.core.trace import REJECTED, Fault, Step, Trace
+from mlagentbench.core.trace import REJECTED, Fault, Step
 from mlagentbench.experiment.experiment import Experiment, same_task
 from mlagentbench.experiment.trace_file import RecordedRun
 from mlagentbench.run.budget import BudgetMeter
@@ -101,25 +101,6 @@ class ReplayContext:
         self.account.spent = step.spent
         self.prompts.clear()
         return step
-
-
-def try_settings(
-    agent: Agent, task: Task, settings: Mapping[str, str], speech: ProtocolName
-) -> None:
-    """Let an agent read its settings, up to the first thing it would do."""
-    replay_agent(
-        agent,
-        ReplayContext(
-            task=task,
-            problem="",
-            settings=settings,
-            speech=speech,
-            rng=random.Random(0),
-            past=RecordedRun(Trace(run="")),
-            until=1,
-            account=BudgetMeter(task.budget),
-        ),
-    )
 
 
 def replay_agent(agent: Agent, rehearsal: ReplayContext) -> None:

@@ -1,4 +1,4 @@
-"""A form to fill in, and replies as a provider would return them."""
+"""A reply format, and replies as a provider would return them."""
 
 import pytest
 from inspect_ai.model import ChatCompletionChoice, ChatMessageAssistant, ModelOutput
@@ -9,10 +9,10 @@ from mlagentbench.environment.actions import ACTIONS
 
 
 @pytest.fixture(scope="session")
-def form():
-    told = ("Read File", "Write File", "Execute Script", "Check Submission")
+def reply_format():
+    listed = ("Read File", "Write File", "Execute Script", "Check Submission")
     return ReplyFormat(
-        actions=tuple(ACTIONS[name] for name in (*told, "Final Answer")),
+        actions=tuple(ACTIONS[name] for name in (*listed, "Final Answer")),
         fields=("Research Plan and Status", "Thought"),
         accepted=(ACTIONS["Append File"],),
     )

@@ -1,4 +1,4 @@
-"""Whatever a model says is understood or complained about, and never raises."""
+"""Any reply of a model is parsed into a request or a complaint; nothing raises."""
 
 import json
 
@@ -6,12 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mlagentbench.agents.protocols.ask import language_for
+from mlagentbench.agents.protocols.ask import find_protocol
 from mlagentbench.agents.protocols.protocol import ActionRequest, Malformed
-from mlagentbench.agents.protocols.text_fields import sections
+from mlagentbench.agents.protocols.text_fields import split_sections
 from mlagentbench.core.text import clean_text
 
-# Ten replies each: what takes long is drawing, not understanding.
+# Ten replies for each draw: drawing is slow, parsing is not.
 MANY = settings(
     max_examples=1_000,
     database=None,
@@ -40,7 +40,7 @@ PIECES = [
 
 
 def stuffed(recipe):
-    """Return what bytes describe; one draw per reply keeps ten thousand quick."""
+    """Return the text that bytes describe; one draw for each reply is fast."""
     if len(recipe) < 4:
         return "".join(PIECES[number % len(PIECES)] for number in recipe)
     kind, cut, ending, *numbers = recipe
@@ -66,7 +66,7 @@ KEYS = ["file_name", "content", "x\x00"]
 
 
 def made_up(recipe):
-    """Return up to two calls of tools, with arguments no tool expects."""
+    """Return up to two tool calls, with arguments that no tool expects."""
     odd = sorted(ODD)
     return [
         (NAMES[name % 5], {KEYS[key % 3]: ODD[odd[value % 8]]})
@@ -79,35 +79,40 @@ def made_up(recipe):
 values = st.text(st.characters(), max_size=30)
 
 
-def check(understood, form):
-    """See that it is a move which can be taken and recorded, or a complaint."""
-    assert isinstance(understood, ActionRequest | Malformed)
-    understood.model_dump_json().encode()
-    if isinstance(understood, Malformed):
-        assert understood.why
+def check(result, reply_format):
+    """Check that it is a request that can be taken and recorded, or a complaint."""
+    assert isinstance(result, ActionRequest | Malformed)
+    result.model_dump_json().encode()
+    if isinstance(result, Malformed):
+        assert result.why
         return
-    assert set(understood.given) == set(form.known[understood.action].parameters)
-    assert all(isinstance(value, str) for value in understood.given.values())
+    assert set(result.input) == set(reply_format.known[result.action].parameters)
+    assert all(isinstance(value, str) for value in result.input.values())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["text", "schema"])
-def test_any_text_is_a_move_or_a_complaint(name, form, reply):
-    language = language_for(name, "text")
+def test_any_text_is_a_request_or_a_complaint(name, reply_format, reply):
+    protocol = find_protocol(name, "text")
 
     @MANY
     @given(recipes)
     def run(ten):
         for recipe in ten:
             stop = "max_tokens" if len(recipe) == 9 else "stop"
-            check(language.understand(reply(stuffed(recipe), stop=stop), form), form)
+            check(
+                protocol.parse(reply(stuffed(recipe), stop=stop), reply_format),
+                reply_format,
+            )
 
     run()
 
 
 @pytest.mark.slow
-def test_any_calls_are_a_move_or_a_complaint_and_all_are_answered(form, reply):
-    language = language_for("tools", "text")
+def test_any_calls_are_a_request_or_a_complaint_and_all_are_answered(
+    reply_format, reply
+):
+    protocol = find_protocol("tools", "text")
 
     @MANY
     @given(recipes)
@@ -115,8 +120,8 @@ def test_any_calls_are_a_move_or_a_complaint_and_all_are_answered(form, reply):
         for recipe in ten:
             made = made_up(recipe[::-1]) if len(recipe) % 2 else []
             output = reply(stuffed(recipe), made)
-            check(language.understand(output, form), form)
-            said, *answers = language.exchange(output, "seen")
+            check(protocol.parse(output, reply_format), reply_format)
+            said, *answers = protocol.exchange(output, "seen")
             said.model_dump_json().encode()
             assert len(answers) == max(1, len(made))
 
@@ -124,63 +129,73 @@ def test_any_calls_are_a_move_or_a_complaint_and_all_are_answered(form, reply):
 
 
 @st.composite
-def moves(draw, form):
-    """Any move in the form's actions, with any text in it."""
-    action = draw(st.sampled_from(sorted(form.known.values(), key=lambda a: a.name)))
+def requests(draw, reply_format):
+    """Draw any request for an action of the format, with any text in it."""
+    action = draw(
+        st.sampled_from(sorted(reply_format.known.values(), key=lambda a: a.name))
+    )
     inputs = {name: draw(values) for name in action.parameters}
-    said = {field: clean_text(draw(values)).strip() for field in form.fields}
+    fields = {field: clean_text(draw(values)).strip() for field in reply_format.fields}
     return ActionRequest(
         action=action.name,
-        given={name: clean_text(value) for name, value in inputs.items()},
-        said={field: text for field, text in said.items() if text},
+        input={name: clean_text(value) for name, value in inputs.items()},
+        fields={field: text for field, text in fields.items() if text},
     )
 
 
-def test_a_move_written_in_text_is_understood_as_it_was_meant(form, reply):
-    language = language_for("text", "text")
+def test_a_request_written_in_text_is_parsed_exactly(reply_format, reply):
+    protocol = find_protocol("text", "text")
 
     @SOME
-    @given(moves(form), st.booleans(), st.sampled_from([None, 2]))
-    def run(move, ascii_only, indent):
-        said = {k: v for k, v in move.said.items() if len(sections(v, form)) == 1}
-        move = move.model_copy(update={"said": said})
+    @given(requests(reply_format), st.booleans(), st.sampled_from([None, 2]))
+    def run(request, ascii_only, indent):
+        said = {
+            k: v
+            for k, v in request.fields.items()
+            if len(split_sections(v, reply_format)) == 1
+        }
+        request = request.model_copy(update={"fields": said})
         fields = "".join(f"{name}: {text}\n" for name, text in said.items())
-        given = json.dumps(move.given, ensure_ascii=ascii_only, indent=indent)
-        text = f"{fields}Action: {move.action}\nAction Input: {given}"
-        assert language.understand(reply(text), form) == move
+        given = json.dumps(request.input, ensure_ascii=ascii_only, indent=indent)
+        text = f"{fields}Action: {request.action}\nAction Input: {given}"
+        assert protocol.parse(reply(text), reply_format) == request
 
     run()
 
 
-def test_a_move_written_in_json_is_understood_as_it_was_meant(form, reply):
-    language = language_for("schema", "text")
+def test_a_request_written_in_json_is_parsed_exactly(reply_format, reply):
+    protocol = find_protocol("schema", "text")
 
     @SOME
-    @given(moves(form), st.booleans())
-    def run(move, ascii_only):
-        fields = {k.lower().replace(" ", "_"): v for k, v in move.said.items()}
-        said = {**fields, "action": move.action, "input": move.given}
+    @given(requests(reply_format), st.booleans())
+    def run(request, ascii_only):
+        fields = {k.lower().replace(" ", "_"): v for k, v in request.fields.items()}
+        said = {**fields, "action": request.action, "input": request.input}
         text = json.dumps(said, ensure_ascii=ascii_only)
         for around in ("{}", "```json\n{}\n```", "Here it is, for {{x}}: {} Good?"):
-            assert language.understand(reply(around.format(text)), form) == move
+            assert protocol.parse(reply(around.format(text)), reply_format) == request
 
     run()
 
 
-def test_a_move_made_as_a_call_is_understood_as_it_was_meant(form, reply):
-    language = language_for("tools", "text")
+def test_a_request_made_as_a_call_is_parsed_exactly(reply_format, reply):
+    protocol = find_protocol("tools", "text")
 
     @SOME
-    @given(moves(form))
-    def run(move):
-        said = {k: v for k, v in move.said.items() if len(sections(v, form)) == 1}
-        move = move.model_copy(update={"said": said})
+    @given(requests(reply_format))
+    def run(request):
+        said = {
+            k: v
+            for k, v in request.fields.items()
+            if len(split_sections(v, reply_format)) == 1
+        }
+        request = request.model_copy(update={"fields": said})
         fields = "".join(f"{name}: {text}\n" for name, text in said.items())
-        name = form.known[move.action].tool_name
-        native = reply(fields, [(name, dict(move.given))])
-        assert language.understand(native, form) == move
-        call = json.dumps({"name": name, "arguments": move.given})
+        name = reply_format.known[request.action].tool_name
+        native = reply(fields, [(name, dict(request.input))])
+        assert protocol.parse(native, reply_format) == request
+        call = json.dumps({"name": name, "arguments": request.input})
         written = reply(f"<tool_call>\n{call}\n</tool_call>")
-        assert language.understand(written, form).given == move.given
+        assert protocol.parse(written, reply_format).input == request.input
 
     run()

@@ -1,17 +1,17 @@
-"""Replies that were hard to understand, each with what it should be taken for."""
+"""Replies that are hard to parse, each with its expected request."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from mlagentbench.agents.protocols.ask import language_for
+from mlagentbench.agents.protocols.ask import find_protocol
 from mlagentbench.agents.protocols.protocol import Malformed
 
 REPLIES = sorted((Path(__file__).parents[2] / "data" / "replies").glob("*.json"))
 
 
-def test_there_are_replies_of_a_real_model_too():
+def test_the_corpus_has_replies_of_a_real_model():
     sources = [
         json.loads(path.read_text(encoding="utf-8"))["source"] for path in REPLIES
     ]
@@ -20,15 +20,15 @@ def test_there_are_replies_of_a_real_model_too():
 
 
 @pytest.mark.parametrize("path", REPLIES, ids=lambda path: path.stem)
-def test_a_reply_is_taken_for_what_a_careful_reader_would(path, form, reply):
+def test_a_reply_is_parsed_as_expected(path, reply_format, reply):
     case = json.loads(path.read_text(encoding="utf-8"))
     output = reply(case["reply"], case.get("calls", ()), stop=case["stop_reason"])
-    understood = language_for(case["language"], "text").understand(output, form)
+    result = find_protocol(case["language"], "text").parse(output, reply_format)
     expected = case["expected"]
-    if isinstance(understood, Malformed):
-        action = understood.move.action if understood.move else None
-        assert expected.get("why", "a move") in understood.why
+    if isinstance(result, Malformed):
+        action = result.request.action if result.request else None
+        assert expected.get("why", "a move") in result.why
         assert action == expected["action"]
     else:
-        assert understood.action == expected["action"]
-        assert understood.given == expected.get("given")
+        assert result.action == expected["action"]
+        assert result.input == expected.get("given")

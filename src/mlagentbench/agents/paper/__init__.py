@@ -1,1 +1,1 @@
-"""The paper's own agents: one loop, and what each of them makes of it."""
+"""Agents of the paper: their loop, and what tells them apart."""

@@ -1,4 +1,4 @@
-"""Their loop: ask, act, remember, sum up; what tells them apart."""
+"""The loop of the paper's agents: ask, act, remember, summarize."""
 
 import json
 from dataclasses import dataclass
@@ -7,28 +7,153 @@ from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, Model
 
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.prompt_files import prompt
-from mlagentbench.agents.protocols.ask import Parsed, ask_for_action, language_for
+from mlagentbench.agents.protocols.ask import Parsed, ask_for_action
+from mlagentbench.agents.protocols.json_schema import SchemaProtocol, field_key
 from mlagentbench.agents.protocols.protocol import (
     ActionRequest,
     Malformed,
     ReplyFormat,
     ReplyProtocol,
+    reply_text,
+    tool_calls,
 )
-from mlagentbench.agents.protocols.replies import spoken, tool_calls
-from mlagentbench.agents.protocols.text_fields import ACTION, ACTION_INPUT, sections
-from mlagentbench.agents.settings import PLAN, read_choice, read_count
+from mlagentbench.agents.protocols.text_fields import (
+    ACTION,
+    ACTION_INPUT,
+    TextProtocol,
+    split_sections,
+)
+from mlagentbench.agents.protocols.tool_calls import ToolProtocol
+from mlagentbench.agents.settings import PLAN, PaperSettings
 from mlagentbench.core.text import Block, sendable, shortened, split
 from mlagentbench.environment.actions import ACTIONS
 from mlagentbench.environment.prompts import fenced
 
 TRIES = 5
+LONGEST_OBSERVATION = 5_000
+"""In characters; a longer one is summarized."""
+DONE = "<Done>"
+"""Replaces an observation that is no longer shown."""
+PARSING_ERROR = "ActionInputParsingError"
 
 _CONFIG = GenerateConfig(temperature=0.5, max_tokens=2_000)
+_HELPER_CONFIG = GenerateConfig(temperature=0.01, max_tokens=2_000)
+_UPDATE_MARK = "**"
+
+
+@dataclass(frozen=True)
+class AgentStyle:
+    """The prompt, format and habits of one of the paper's agents."""
+
+    opening: str
+    """The name of its first prompt."""
+    format: ReplyFormat
+    protocol: ReplyProtocol
+    settings: PaperSettings
+    reminds: bool = False
+    """Whether a reply that is not in format is answered with a reminder."""
+    forgives_input: bool = False
+    """Whether an unreadable Action Input costs no step and is soon forgotten."""
+    summarizes: bool = False
+    """Whether long observations are summarized."""
+    log: bool = False
+    """Whether it keeps a research log and retrieves from it."""
+
+
+class PaperAgent:
+    """One of the paper's agents at work."""
+
+    def __init__(self, context: Context, style: AgentStyle) -> None:
+        self._context = context
+        self._style = style
+        self._memory = Memory(_opening(context, style), style)
+
+    async def work(self) -> None:
+        """Ask and act until the final answer, or until the agent gives up."""
+        while len(self._memory.steps) < self._style.settings.max_agent_steps:
+            parsed = await self._ask_in_format()
+            if parsed is None:
+                return
+            match parsed.result:
+                case Malformed() as malformed:
+                    await self._reject_input(parsed.output, malformed)
+                case request:
+                    await self._take(parsed.output, request)
+                    if ACTIONS[request.action].ends_run:
+                        return
+
+    async def _ask_in_format(self) -> Parsed | None:
+        """Return a reply that names an action, or None if no try gave one."""
+        context, style = self._context, self._style
+        reminders: list[ChatMessage] = []
+        fewer = 0
+        for attempt in range(1, TRIES + 1):
+            messages = [*self._memory.messages(fewer), *reminders]
+            parsed = await ask_for_action(
+                context, style.protocol, style.format, messages, _CONFIG
+            )
+            if _is_in_format(parsed, style):
+                return parsed
+            if parsed.too_long:
+                fewer += 1
+            elif style.reminds:
+                # The bad reply itself is not shown: a model would copy it.
+                parts = ", ".join([*style.format.fields, ACTION, ACTION_INPUT])
+                reminder = prompt("classic_reminder", parts=parts)
+                reminders.append(ChatMessageUser(content=reminder))
+            if attempt == TRIES:
+                reason = "Fields are missing."
+                if isinstance(parsed.result, Malformed):
+                    reason = parsed.result.why
+                why = f"No reply was in format in {TRIES} tries. {reason}"
+                await context.reject(reply_text(parsed.output), why, counts=False)
+        return None
+
+    async def _reject_input(self, output: ModelOutput, malformed: Malformed) -> None:
+        """Show the model that the input of its action could not be read."""
+        request, forgives = malformed.request, self._style.forgives_input
+        why = f"{PARSING_ERROR}: {malformed.why}" if forgives else malformed.why
+        if request and (usage := ACTIONS[request.action].usage) not in why:
+            why = f"{why} {usage}."
+        step = await self._context.reject(reply_text(output), why, counts=not forgives)
+        plan = request.fields.get(PLAN, "") if request else ""
+        self._memory.add(Remembered(output, step.observation, plan, unread=forgives))
+
+    async def _take(self, output: ModelOutput, request: ActionRequest) -> None:
+        """Take an action and remember it, in the research log too if there is one."""
+        context, style = self._context, self._style
+        request = _without_marks(request, style.format.fields)
+        step = await context.act(request.action, said=request.fields, **request.input)
+        if ACTIONS[request.action].ends_run:
+            return
+        # Not the measured validation: the paper's agents saw only the output.
+        observation = step.observation
+        if style.summarizes:
+            observation = await _summarized(context, _as_text(request), observation)
+        reply = _rewritten(output, request, style.protocol)
+        plan = request.fields.get(PLAN, "")
+        self._memory.add(Remembered(reply, observation, plan))
+        if style.log:
+            await self._log(_as_text(request), observation)
+
+    async def _log(self, action: str, observation: str) -> None:
+        question = prompt(
+            "classic_entry", action=fenced(action), observation=fenced(observation)
+        )
+        entry = await _ask_helper(self._context, sendable(question))
+        number = len(self._memory.steps)
+        content = f"Step {number}:\n{entry or 'There is no summary.'}"
+        await self._context.act("Append Summary to Research Log", content=content)
+        if number > self._style.settings.steps_in_context:
+            step = await self._context.act(
+                "Retrieval from Research Log", current_plan=self._memory.plan
+            )
+            self._memory.recalled = step.observation
 
 
 @dataclass(frozen=True)
 class Remembered:
-    """One step of the agent's own."""
+    """One agent step."""
 
     reply: ModelOutput
     observation: str
@@ -37,343 +162,144 @@ class Remembered:
     """Whether its Action Input could not be read, so that nothing was done."""
 
 
-@dataclass(frozen=True)
-class Habits:
-    """What is the same for all of the paper's agents, and read from settings."""
-
-    protocol: str
-    """`text`, `tools` or `schema`."""
-    language: ReplyProtocol
-    most_steps: int
-    """Of the agent's own, whatever the budget would allow."""
-    steps: int
-    """How many of the last steps the model is shown."""
-    observations: int
-    """How many of the last observations; older ones are only said to be done."""
-
-
 class Memory:
-    """The steps so far; a model is shown the last of them."""
+    """The agent steps so far; the prompt shows the last of them."""
 
-    def __init__(self, opening: str, habits: Habits) -> None:
+    def __init__(self, opening: str, style: AgentStyle) -> None:
         self._opening = opening
-        self._habits = habits
+        self._settings = style.settings
+        self._protocol = style.protocol
         self.steps: list[Remembered] = []
         self.plan = ""
-        """The latest there is."""
+        """The latest plan."""
         self.recalled = ""
         """What the research log says about earlier steps."""
 
-    @property
-    def reaches_back_further(self) -> bool:
-        """Whether there are steps that a model is no longer shown."""
-        return len(self.steps) > self._habits.steps
-
     def add(self, step: Remembered) -> None:
-        """Remember a step; once one was good, those that could not be read go."""
+        """Remember a step; a readable one removes the unreadable ones before it."""
         if not step.unread:
             self.steps = [old for old in self.steps if not old.unread]
         self.steps.append(step)
         self.plan = step.plan or self.plan
 
-    def messages(self, fewer: int = 0) -> list[ChatMessage]:
-        """Return what a model is shown; `fewer` steps than usual where it must be."""
-        shown = self.steps[-self._habits.steps :][fewer:]
-        messages: list[ChatMessage] = [ChatMessageUser(content=self._beginning(shown))]
-        for age, step in zip(range(len(shown), 0, -1), shown, strict=True):
-            told = step.observation if age <= self._habits.observations else DONE
-            messages += self._habits.language.exchange(step.reply, told)
-        return messages
-
-    def _beginning(self, shown: list[Remembered]) -> str:
+    def messages(self, fewer: int) -> list[ChatMessage]:
+        """Return the messages of a request, with `fewer` steps than usual."""
+        shown = self.steps[-self._settings.steps_in_context :][fewer:]
         parts = [self._opening]
         if self.plan and not any(step.plan for step in shown):
             parts.append(prompt("classic_plan", plan=fenced(self.plan)))
         if self.recalled:
             parts.append(prompt("classic_recalled", log=fenced(self.recalled)))
-        return "\n\n".join(parts)
+        messages: list[ChatMessage] = [ChatMessageUser(content="\n\n".join(parts))]
+        oldest = len(shown) - self._settings.observations_in_context
+        for number, step in enumerate(shown):
+            observation = step.observation if number >= oldest else DONE
+            messages += self._protocol.exchange(step.reply, observation)
+        return messages
 
 
-@dataclass(frozen=True)
-class AgentStyle:
-    """How one of them goes about its work."""
-
-    opening: str
-    """The name of the prompt it begins with."""
-    form: ReplyFormat
-    habits: Habits
-    reminds: bool = False
-    """Whether a reply that is not in format is answered with a reminder."""
-    answers_itself: bool = False
-    """Whether an unreadable Action Input costs no step, and is soon forgotten."""
-    sums_up: bool = False
-    """Whether long observations are summed up."""
-    log: bool = False
-    """Whether it keeps a research log and looks things up in it."""
-
-
-async def hear_in_format(
-    context: Context, manner: AgentStyle, memory: Memory
-) -> Parsed | None:
-    """Return a reply that names an action, or None where no try brought one."""
-    habits, form = manner.habits, manner.form
-    reminders: list[ChatMessage] = []
-    fewer = 0
-    for attempt in range(1, TRIES + 1):
-        messages = [*memory.messages(fewer), *reminders]
-        heard = await ask_for_action(context, habits.language, form, messages, _CONFIG)
-        if is_in_format(heard, manner):
-            return heard
-        if heard.too_long:
-            fewer += 1
-        elif manner.reminds:
-            # The bad reply itself is not shown: a model would copy it.
-            reminders.append(_reminder(manner))
-        if attempt == TRIES:
-            await context.reject(spoken(heard.output), _gave_up(heard), counts=False)
-    return None
-
-
-def is_in_format(heard: Parsed, manner: AgentStyle) -> bool:
-    """Tell whether a reply names an action and has all fields, empty ones included."""
-    move = named(heard)
-    if move is None:
-        return False
-    if manner.habits.protocol == "tools":
-        # Models that call tools often say nothing beside the call.
-        return True
-    headers = {name for name, _ in sections(spoken(heard.output), manner.form)}
-    return set(manner.form.fields) <= headers | set(move.said)
-
-
-def named(heard: Parsed) -> ActionRequest | None:
-    """Return the action that a reply names, though its input may be unreadable."""
-    match heard.understood:
-        case Malformed(move=move):
-            return move
-        case move:
-            return move
-
-
-def _reminder(manner: AgentStyle) -> ChatMessage:
-    parts = ", ".join([*manner.form.fields, ACTION, ACTION_INPUT])
-    return ChatMessageUser(content=prompt("classic_reminder", parts=parts))
-
-
-def _gave_up(heard: Parsed) -> str:
-    match heard.understood:
-        case Malformed(why=why):
-            reason = why
-        case _:
-            reason = "Fields are missing."
-    return f"No reply was in format in {TRIES} tries. {reason}"
-
-
-LONGEST_OBSERVATION = 5_000
-"""In characters; what is longer is summed up."""
-
-_HELPER_CONFIG = GenerateConfig(temperature=0.01, max_tokens=2_000)
-
-
-async def short_enough(context: Context, action: str, observation: str) -> str:
-    """Return an observation, summed up where it is too long."""
-    if len(observation) <= LONGEST_OBSERVATION:
-        return observation
-    blocks = split(observation)
-    about = fenced(action)
-    summaries = [
-        await _asked(context, _about_block(block, len(observation), about))
-        for block in blocks
+def _opening(context: Context, style: AgentStyle) -> str:
+    """Return the first prompt, with the meaning of each field of a reply."""
+    lines = prompt("classic_fields").splitlines()
+    meanings = [
+        line
+        for field in style.format.fields
+        for line in lines
+        if line.startswith(f"- {field}:")
     ]
-    summary = summaries[0]
-    if len(summaries) > 1:
-        parts = "\n\n".join(map(fenced, summaries))
-        merge = prompt("classic_observation_merge", action=about, parts=parts)
-        summary = await _asked(context, sendable(merge))
-    return summary or shortened(observation, LONGEST_OBSERVATION)
-
-
-async def log_entry(context: Context, action: str, observation: str) -> str:
-    """Return what the research log should say about a step."""
-    question = prompt(
-        "classic_entry", action=fenced(action), observation=fenced(observation)
-    )
-    return await _asked(context, sendable(question)) or "There is no summary."
-
-
-def _about_block(block: Block, length: int, about: str) -> str:
-    place = f"characters {block.first_character} to {block.last_character} of {length}"
-    return sendable(
-        prompt(
-            "classic_observation", action=about, place=place, block=fenced(block.text)
-        )
-    )
-
-
-async def _asked(context: Context, question: str) -> str:
-    messages = [ChatMessageUser(content=question)]
-    return spoken(await context.ask(messages, role="helper", config=_HELPER_CONFIG))
-
-
-PARSING_ERROR = "ActionInputParsingError"
-
-
-async def work(context: Context, manner: AgentStyle) -> None:
-    """Work on the task in one agent's manner, to the end or until it gives up."""
-    memory = Memory(opening(context, manner), manner.habits)
-    while len(memory.steps) < manner.habits.most_steps:
-        heard = await hear_in_format(context, manner, memory)
-        if heard is None:
-            return
-        match heard.understood:
-            case Malformed() as malformed:
-                await _answer(context, manner, memory, heard, malformed)
-            case move:
-                await _take(context, manner, memory, heard, move)
-                if ACTIONS[move.action].ends_run:
-                    return
-
-
-async def _answer(
-    context: Context,
-    manner: AgentStyle,
-    memory: Memory,
-    heard: Parsed,
-    malformed: Malformed,
-) -> None:
-    """Tell the model that the input of its action could not be read."""
-    why = malformed.why
-    if manner.answers_itself:
-        why = f"{PARSING_ERROR}: {why}"
-    if malformed.move and (usage := ACTIONS[malformed.move.action].usage) not in why:
-        why = f"{why} {usage}."
-    counts = not manner.answers_itself
-    step = await context.reject(spoken(heard.output), why, counts=counts)
-    plan = malformed.move.said.get(PLAN, "") if malformed.move else ""
-    memory.add(
-        Remembered(heard.output, step.observation, plan, unread=manner.answers_itself)
-    )
-
-
-async def _take(
-    context: Context,
-    manner: AgentStyle,
-    memory: Memory,
-    heard: Parsed,
-    said: ActionRequest,
-) -> None:
-    """Take an action and remember it, in the research log too where there is one."""
-    move = without_marks(said, manner.form.fields)
-    step = await context.act(move.action, said=move.said, **move.given)
-    if ACTIONS[move.action].ends_run:
-        return
-    # Not what we measured ourselves: the paper's agents saw only what was printed.
-    observation = step.observation
-    if manner.sums_up:
-        observation = await short_enough(context, written(move), observation)
-    reply = retold(heard.output, move, manner.habits.protocol)
-    memory.add(Remembered(reply, observation, move.said.get(PLAN, "")))
-    if manner.log:
-        await _log(context, memory, written(move), observation)
-
-
-async def _log(context: Context, memory: Memory, did: str, saw: str) -> None:
-    entry = await log_entry(context, did, saw)
-    content = f"Step {len(memory.steps)}:\n{entry}"
-    await context.act("Append Summary to Research Log", content=content)
-    if memory.reaches_back_further:
-        step = await context.act(
-            "Retrieval from Research Log", current_plan=memory.plan
-        )
-        memory.recalled = step.observation
-
-
-DONE = "<Done>"
-"""Stands for an observation that is no longer shown."""
-
-_UPDATE = "**"
-
-
-def without_marks(move: ActionRequest, fields: tuple[str, ...]) -> ActionRequest:
-    """Return a move with its fields in order and no mark of what is new in the plan."""
-    order = [name for name in fields if name in move.said]
-    said = {name: move.said[name] for name in [*order, *move.said]}
-    if PLAN in said:
-        said[PLAN] = said[PLAN].replace(_UPDATE, "")
-    return move.model_copy(update={"said": said})
-
-
-def written(move: ActionRequest) -> str:
-    """Write a move as fields of text."""
-    action = [f"Action: {move.action}", f"Action Input: {_json(move.given)}"]
-    return "\n".join([*_fields(move), *action])
-
-
-def retold(output: ModelOutput, move: ActionRequest, protocol: str) -> ModelOutput:
-    """Return the reply as if the model had said just the move, in its own language."""
-    again = output.model_copy(deep=True)
-    if text := _said(output, move, protocol):
-        again.message.text = text
-    return again
-
-
-def _said(output: ModelOutput, move: ActionRequest, protocol: str) -> str:
-    if protocol == "text":
-        return written(move)
-    if protocol == "schema":
-        fields = {name.lower().replace(" ", "_"): t for name, t in move.said.items()}
-        return _json({**fields, "action": move.action, "input": move.given})
-    if tool_calls(output):
-        return "\n".join(_fields(move))
-    call = {"name": move.action, "arguments": move.given}
-    return "\n".join([*_fields(move), _json(call)])
-
-
-def _fields(move: ActionRequest) -> list[str]:
-    return [f"{name}: {text}" for name, text in move.said.items()]
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def opening(context: Context, manner: AgentStyle) -> str:
-    """Return what the model is told before anything has happened."""
+    if meanings:
+        meanings = ["\nWhat belongs into the parts:\n", *meanings, ""]
     return prompt(
-        manner.opening,
-        explanation=manner.habits.language.explanation(manner.form),
-        fields=_meaning(manner.form.fields),
+        style.opening,
+        explanation=style.protocol.explanation(style.format),
+        fields="\n".join(meanings),
         problem=context.problem,
     )
 
 
-def _meaning(fields: tuple[str, ...]) -> str:
-    lines = prompt("classic_fields").splitlines()
-    chosen = [
-        line for field in fields for line in lines if line.startswith(f"- {field}:")
+def _is_in_format(parsed: Parsed, style: AgentStyle) -> bool:
+    """Return whether a reply names an action and has all fields, even empty ones."""
+    result = parsed.result
+    request = result.request if isinstance(result, Malformed) else result
+    if request is None:
+        return False
+    if isinstance(style.protocol, ToolProtocol):
+        # Models that call tools often write nothing beside the call.
+        return True
+    sections = split_sections(reply_text(parsed.output), style.format)
+    headers = {name for name, _ in sections}
+    return set(style.format.fields) <= headers | set(request.fields)
+
+
+async def _summarized(context: Context, action: str, observation: str) -> str:
+    """Return an observation, summarized if it is too long."""
+    if len(observation) <= LONGEST_OBSERVATION:
+        return observation
+    action = fenced(action)
+    summaries = [
+        await _ask_helper(context, _about_block(block, len(observation), action))
+        for block in split(observation)
     ]
-    return "\n".join(
-        ["\nWhat belongs into the parts:\n", *chosen, ""] if chosen else [""]
+    summary = summaries[0]
+    if len(summaries) > 1:
+        parts = "\n\n".join(map(fenced, summaries))
+        merge = prompt("classic_observation_merge", action=action, parts=parts)
+        summary = await _ask_helper(context, sendable(merge))
+    return summary or shortened(observation, LONGEST_OBSERVATION)
+
+
+def _about_block(block: Block, length: int, action: str) -> str:
+    place = f"characters {block.first_character} to {block.last_character} of {length}"
+    text = fenced(block.text)
+    return sendable(
+        prompt("classic_observation", action=action, place=place, block=text)
     )
 
 
-SHARED = ("protocol", "max_agent_steps", "steps_in_context", "observations_in_context")
-"""Settings that all of the paper's agents have."""
-
-_PROTOCOLS = ("text", "tools", "schema", "auto")
-_AGENT_STEPS = 50
-_IN_CONTEXT = 3
+async def _ask_helper(context: Context, question: str) -> str:
+    messages = [ChatMessageUser(content=question)]
+    return reply_text(await context.ask(messages, role="helper", config=_HELPER_CONFIG))
 
 
-def read_habits(context: Context, protocol: str) -> Habits:
-    """Read the settings that all of the paper's agents have."""
-    settings = context.settings
-    chosen = read_choice(settings, "protocol", _PROTOCOLS, protocol)
-    spoken = context.speech if chosen == "auto" else chosen
-    return Habits(
-        protocol=spoken,
-        language=language_for(spoken, context.speech),
-        most_steps=read_count(settings, "max_agent_steps", _AGENT_STEPS),
-        steps=read_count(settings, "steps_in_context", _IN_CONTEXT),
-        observations=read_count(settings, "observations_in_context", _IN_CONTEXT),
-    )
+def _without_marks(request: ActionRequest, order: tuple[str, ...]) -> ActionRequest:
+    """Return a request with its fields in order and no update marks in its plan."""
+    names = [name for name in order if name in request.fields]
+    fields = {name: request.fields[name] for name in [*names, *request.fields]}
+    if PLAN in fields:
+        fields[PLAN] = fields[PLAN].replace(_UPDATE_MARK, "")
+    return request.model_copy(update={"fields": fields})
+
+
+def _rewritten(
+    output: ModelOutput, request: ActionRequest, protocol: ReplyProtocol
+) -> ModelOutput:
+    """Return the reply with only the request in its text."""
+    fields = _field_lines(request)
+    match protocol:
+        case TextProtocol():
+            text = _as_text(request)
+        case SchemaProtocol():
+            keys = {field_key(name): value for name, value in request.fields.items()}
+            text = _json({**keys, "action": request.action, "input": request.input})
+        case _ if tool_calls(output):
+            text = "\n".join(fields)
+        case _:
+            call = {"name": request.action, "arguments": request.input}
+            text = "\n".join([*fields, _json(call)])
+    rewritten = output.model_copy(deep=True)
+    if text:
+        rewritten.message.text = text
+    return rewritten
+
+
+def _as_text(request: ActionRequest) -> str:
+    action = [f"Action: {request.action}", f"Action Input: {_json(request.input)}"]
+    return "\n".join([*_field_lines(request), *action])
+
+
+def _field_lines(request: ActionRequest) -> list[str]:
+    return [f"{name}: {text}" for name, text in request.fields.items()]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

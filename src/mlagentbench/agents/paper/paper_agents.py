@@ -1,28 +1,14 @@
-"""Act, react, classic research."""
+"""The paper's agents: Act, ReAct, and the format of the classic research agent."""
 
 from mlagentbench.agents.context import Context
-from mlagentbench.agents.paper.loop import SHARED, AgentStyle, read_habits, work
+from mlagentbench.agents.paper.loop import AgentStyle, PaperAgent
+from mlagentbench.agents.protocols.ask import find_protocol
 from mlagentbench.agents.protocols.protocol import ReplyFormat
-from mlagentbench.agents.settings import THOUGHT, refuse_unknown
+from mlagentbench.agents.settings import THOUGHT, ClassicSettings, PaperSettings
 from mlagentbench.environment.action import Action
 from mlagentbench.environment.actions import ACTIONS
 
-
-async def act(context: Context) -> None:
-    """Act on the problem and the last steps, without a word about why."""
-    refuse_unknown(context.settings, SHARED)
-    habits = read_habits(context, protocol="auto")
-    await work(context, AgentStyle("act", form((), log=False), habits))
-
-
-async def react(context: Context) -> None:
-    """Think, act, see what comes of it, and again."""
-    refuse_unknown(context.settings, SHARED)
-    habits = read_habits(context, protocol="auto")
-    await work(context, AgentStyle("act", form((THOUGHT,), log=False), habits))
-
-
-TOLD = (
+LISTED = (
     "List Files",
     "Copy File",
     "Undo Edit Script",
@@ -41,17 +27,52 @@ HIDDEN = (
     "Python REPL",
     "Edit Script Segment (AI)",
 )
-"""Taken when a model names them, though its prompt does not."""
+"""Accepted when a model names them, though its prompt does not list them."""
 REFLECTION = "Reflection"
 CHECK = "Check Submission"
-"""Not the paper's; the only one of ours that is taken, as it changes nothing."""
+"""Not in the paper; accepted because it changes nothing."""
 
 
-def form(fields: tuple[str, ...], *, log: bool) -> ReplyFormat:
-    """Return what a reply consists of; to reflect, there must be a research log."""
-    told = (*TOLD, REFLECTION) if log else TOLD
+async def act(context: Context) -> None:
+    """Act on the problem and the last steps, without a thought."""
+    await _act(context, ())
+
+
+async def react(context: Context) -> None:
+    """Write a thought, act, and observe the result."""
+    await _act(context, (THOUGHT,))
+
+
+async def _act(context: Context, fields: tuple[str, ...]) -> None:
+    settings = PaperSettings.read(context.settings)
+    protocol = find_protocol(settings.protocol, context.speech)
+    style = AgentStyle("act", _reply_format(fields, log=False), protocol, settings)
+    await PaperAgent(context, style).work()
+
+
+async def classic(context: Context, settings: ClassicSettings) -> None:
+    """Plan, check facts, reflect and act: the paper's research agent."""
+    log = settings.log == "on"
+    style = AgentStyle(
+        opening="classic",
+        format=_reply_format(settings.fields, log=log),
+        protocol=find_protocol(settings.protocol, context.speech),
+        settings=settings,
+        reminds=True,
+        forgives_input=True,
+        summarizes=True,
+        log=log,
+    )
+    await PaperAgent(context, style).work()
+
+
+def _reply_format(fields: tuple[str, ...], *, log: bool) -> ReplyFormat:
+    """Return the format of a reply; Reflection is listed if there is a log."""
+    listed = (*LISTED, REFLECTION) if log else LISTED
     hidden = (*HIDDEN, CHECK) if log else (*HIDDEN, REFLECTION, CHECK)
-    return ReplyFormat(actions=_actions(told), fields=fields, accepted=_actions(hidden))
+    return ReplyFormat(
+        actions=_actions(listed), fields=fields, accepted=_actions(hidden)
+    )
 
 
 def _actions(names: tuple[str, ...]) -> tuple[Action, ...]:

@@ -1,1 +1,1 @@
-"""How models say what to do: one file per protocol, all with the same contract."""
+"""Reply protocols: one file for each way in which a model requests an action."""

@@ -1,4 +1,4 @@
-"""Name and input of an action, however written."""
+"""The name and the input of an action, in any spelling that models use."""
 
 import json
 from collections.abc import Mapping
@@ -9,66 +9,67 @@ from mlagentbench.agents.protocols.json_reader import (
     ReadingError,
     RefusedError,
     UnreadableError,
+    as_text,
     extract,
     object_at,
     read_leniently,
 )
 from mlagentbench.agents.protocols.protocol import (
     ActionRequest,
+    Malformed,
     ParsedReply,
     ReplyFormat,
-    bad_input,
-    unknown_action,
 )
-from mlagentbench.core.text import MAX_CHARACTERS, clean_text
+from mlagentbench.core.text import MAX_CHARACTERS, clean_name
 from mlagentbench.environment.action import Action
 
+_LONGEST_NAME = 200
 
-def as_move(
-    name: str, given: object, said: dict[str, str], form: ReplyFormat
+
+def make_request(
+    name: str, given: object, fields: dict[str, str], format: ReplyFormat
 ) -> ParsedReply:
-    """Return the move, if the action is known and its input is right.
+    """Return the request, or a complaint if the action or its input is wrong.
 
-    An error in place of the input says why there is none.
+    An error in place of the input is the reason why there is none.
     """
-    action = find_action(name, form)
+    action = _find_action(name, format)
     if action is None:
-        return unknown_action(name, form)
-    if isinstance(given, ReadingError):
-        return bad_input(action, given, said)
+        names = ", ".join(action.name for action in format.actions)
+        return Malformed(
+            why=f'There is no action "{clean_name(name)}". The actions are: {names}.'
+        )
     try:
-        return ActionRequest(action=action.name, given=fitted(action, given), said=said)
+        return ActionRequest(
+            action=action.name, input=_check_input(action, given), fields=fields
+        )
     except ReadingError as reason:
-        return bad_input(action, reason, said)
+        return Malformed(
+            why=f"The input of {action.name} could not be used: {reason}."
+            f" {action.usage}.",
+            request=ActionRequest(action=action.name, input={}, fields=fields),
+        )
 
 
-_LONGEST = 200
+def normalized(name: str) -> str:
+    """Return the letters and digits of a name, in one case."""
+    return "".join(filter(str.isalnum, name[:_LONGEST_NAME].casefold()))
 
 
-def bare(name: str) -> str:
-    """Return a name's letters and digits, in one case."""
-    return "".join(filter(str.isalnum, name[:_LONGEST].casefold()))
-
-
-def find_action(name: str, form: ReplyFormat) -> Action | None:
-    """Return the action of that name, if there is one."""
-    if len(name) > _LONGEST:
+def _find_action(name: str, format: ReplyFormat) -> Action | None:
+    if len(name) > _LONGEST_NAME:
         return None
-    by_bare_name = {bare(action.name): action for action in form.known.values()}
-    return by_bare_name.get(bare(name))
+    actions = {normalized(action.name): action for action in format.known.values()}
+    return actions.get(normalized(name))
 
 
-def read_input(text: str, action: Action) -> dict[str, str]:
-    """Read an action's input as well as it can be, or say why it cannot."""
-    if not action.parameters and not text.strip():
-        return {}
-    return fitted(action, _read(text, action))
-
-
-def fitted(action: Action, given: object) -> dict[str, str]:
-    """Return an action's input as texts, if it has the right keys and no others."""
+def _check_input(action: Action, given: object) -> dict[str, str]:
+    """Return an action's input as texts, if it has exactly the expected keys."""
+    if isinstance(given, ReadingError):
+        raise given
     if isinstance(given, str):
-        return read_input(given, action)
+        empty = not action.parameters and not given.strip()
+        given = {} if empty else _read_input(given, action)
     if not isinstance(given, Mapping):
         raise RefusedError("it is not a JSON object")
     if set(given) != set(action.parameters):
@@ -79,27 +80,13 @@ def fitted(action: Action, given: object) -> dict[str, str]:
     return texts
 
 
-def as_text(value: object) -> str:
-    """Return a value as the text an action takes: JSON where it is no text."""
-    if value is None:
-        raise RefusedError("a value in it is missing")
-    if isinstance(value, str):
-        return clean_text(value)
-    try:
-        return clean_text(
-            json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
-        )
-    except (RecursionError, TypeError, ValueError) as error:
-        raise RefusedError("a value in it is no text") from error
-
-
-def _read(text: str, action: Action) -> Mapping[str, object]:
+def _read_input(text: str, action: Action) -> Mapping[str, object]:
     start = text.find("{")
     if start < 0:
         raise UnreadableError("it is not a JSON object")
     attempts = (
         lambda: object_at(text, start).value,
-        # The last brace is forgotten often, and nothing can be lost with it.
+        # Models often forget the last brace; nothing can be lost with it.
         lambda: read_leniently(text.rstrip("`\n ") + "}", start)[0],
         lambda: extract(text, action.parameters),
     )
@@ -113,7 +100,7 @@ def _read(text: str, action: Action) -> Mapping[str, object]:
     )
 
 
-def listed(actions: tuple[Action, ...]) -> str:
+def list_actions(actions: tuple[Action, ...]) -> str:
     """Return the actions as a markdown list, each with the input it takes."""
     return "\n".join(
         f"- {action.name}: {action.summary} Input: {_sample(action)}"
@@ -128,8 +115,8 @@ def _sample(action: Action) -> str:
     )
 
 
-def exactly(properties: dict[str, JSONSchema]) -> JSONSchema:
-    """Return an object that has these properties and no others."""
+def exact_object(properties: dict[str, JSONSchema]) -> JSONSchema:
+    """Return the schema of an object with these properties and no others."""
     return JSONSchema(
         type="object",
         properties=properties,
@@ -138,11 +125,12 @@ def exactly(properties: dict[str, JSONSchema]) -> JSONSchema:
     )
 
 
-def inputs_of(actions: tuple[Action, ...]) -> JSONSchema:
-    """Return what any of these actions may be given: texts by their keys."""
-    # Many actions take the same keys; the same shape twice would only slow a grammar.
+def inputs_schema(actions: tuple[Action, ...]) -> JSONSchema:
+    """Return the schema of the inputs of these actions."""
+    # Many actions take the same keys; a shape that is listed twice slows a grammar.
     shapes = dict.fromkeys(tuple(action.parameters) for action in actions)
     inputs = [
-        exactly({key: JSONSchema(type="string") for key in shape}) for shape in shapes
+        exact_object({key: JSONSchema(type="string") for key in shape})
+        for shape in shapes
     ]
     return inputs[0] if len(inputs) == 1 else JSONSchema(anyOf=inputs)

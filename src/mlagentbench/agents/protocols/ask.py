@@ -1,72 +1,66 @@
-"""Choose a protocol; ask a model for its next action."""
+"""The choice of a reply protocol, and one request for the next action."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput, StopReason
+from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
 
 from mlagentbench.agents.context import Context, ProtocolName
-from mlagentbench.agents.protocols.json_schema import SchemaLanguage
+from mlagentbench.agents.protocols.json_schema import SchemaProtocol
 from mlagentbench.agents.protocols.protocol import (
-    REFUSED,
-    TOO_LONG,
     Malformed,
     ParsedReply,
     ReplyFormat,
     ReplyProtocol,
 )
-from mlagentbench.agents.protocols.text_fields import TextLanguage
-from mlagentbench.agents.protocols.tool_calls import ToolsLanguage
-from mlagentbench.core.errors import UsageError
+from mlagentbench.agents.protocols.text_fields import TextProtocol
+from mlagentbench.agents.protocols.tool_calls import ToolProtocol
+from mlagentbench.agents.settings import ProtocolChoice
 
-_LANGUAGES: dict[str, ReplyProtocol] = {
-    "text": TextLanguage(),
-    "tools": ToolsLanguage(),
-    "schema": SchemaLanguage(),
+REFUSED = (
+    "Your reply was withheld by the provider's content filter, so it counts as"
+    " refused and nothing was done. Answer with a next step."
+)
+CONTEXT_EXCEEDED = (
+    "The conversation is too long for the model's context; nothing was done."
+)
+_PROTOCOLS: dict[ProtocolName, ReplyProtocol] = {
+    "text": TextProtocol(),
+    "tools": ToolProtocol(),
+    "schema": SchemaProtocol(),
 }
-_BEST = "auto"
 
 
-def language_for(protocol: str, speech: ProtocolName) -> ReplyProtocol:
-    """Return the language of that name; `auto` is what the provider is best at."""
-    name = speech if protocol == _BEST else protocol
-    if name not in _LANGUAGES:
-        raise UsageError(
-            f"there is no protocol '{protocol}';"
-            f" choose {', '.join(_LANGUAGES)} or {_BEST}"
-        )
-    return _LANGUAGES[name]
+def find_protocol(choice: ProtocolChoice, preferred: ProtocolName) -> ReplyProtocol:
+    """Return the chosen protocol; `auto` is what the provider prefers."""
+    return _PROTOCOLS[preferred if choice == "auto" else choice]
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """A reply and what it comes to."""
+    """A reply and the result of parsing it."""
 
     output: ModelOutput
-    understood: ParsedReply
+    result: ParsedReply
     too_long: bool = False
-    """Whether the messages did not fit: asked with fewer, the model may answer."""
+    """Whether the messages exceeded the context: with fewer, the model may answer."""
 
 
 async def ask_for_action(
     context: Context,
-    language: ReplyProtocol,
-    form: ReplyFormat,
+    protocol: ReplyProtocol,
+    format: ReplyFormat,
     messages: Sequence[ChatMessage],
     config: GenerateConfig,
 ) -> Parsed:
-    """Ask once and understand; whatever the reply is, this does not raise."""
+    """Ask once and parse; no reply makes this raise."""
     output = await context.ask(
-        messages, tools=language.tools(form), config=language.config(form, config)
+        messages, tools=protocol.tools(format), config=protocol.config(format, config)
     )
-    match _stop_reason(output):
+    match output.stop_reason if output.choices else "unknown":
         case "content_filter":
             return Parsed(output, Malformed(why=REFUSED))
         case "model_length":
-            return Parsed(output, Malformed(why=TOO_LONG), too_long=True)
+            return Parsed(output, Malformed(why=CONTEXT_EXCEEDED), too_long=True)
         case _:
-            return Parsed(output, language.understand(output, form))
-
-
-def _stop_reason(output: ModelOutput) -> StopReason:
-    return output.stop_reason if output.choices else "unknown"
+            return Parsed(output, protocol.parse(output, format))

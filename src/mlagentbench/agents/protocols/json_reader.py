@@ -1,9 +1,9 @@
-"""Strict, then lenient JSON; never a guess.
+"""Reader of the JSON that models write: strict first, then lenient.
 
-One pass from left to right. Whatever is ambiguous is not guessed at: a quote inside
-a string that is not escaped, for one, makes the whole unreadable.
-
-Made for quotes that were not escaped: `{"content": "print("hi")"}`.
+The lenient reader makes one pass from left to right and never guesses: an unescaped
+quote inside a string, for example, makes the object unreadable. For an action's
+input, whose keys are known, `extract` can still read such strings:
+`{"content": "print("hi")"}`.
 """
 
 import json
@@ -12,23 +12,38 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from mlagentbench.core.text import clean_text
+
 _MAX_DIGITS = 300
 
 
 class ReadingError(ValueError):
-    """What a model wrote cannot be taken over; the text says why."""
+    """The text of a model cannot be used, for the reason in the message."""
 
 
 class UnreadableError(ReadingError):
-    """The text is not JSON, but a more tolerant reader may understand it."""
+    """The text is not JSON; a more lenient reader may still accept it."""
 
 
 class RefusedError(ReadingError):
-    """The text is JSON, but what it says is not acceptable to any reader."""
+    """The text is JSON with a value that no reader accepts."""
 
 
-def read_strictly(text: str, start: int = 0) -> tuple[Any, int]:
-    """Return the value that begins at `start`, and where it ends."""
+def as_text(value: object) -> str:
+    """Return a value as the text of an action's input: JSON if it is not a string."""
+    if value is None:
+        raise RefusedError("a value in it is missing")
+    if isinstance(value, str):
+        return clean_text(value)
+    try:
+        return clean_text(
+            json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
+        )
+    except (RecursionError, TypeError, ValueError) as error:
+        raise RefusedError("a value in it is no text") from error
+
+
+def _read_strictly(text: str, start: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, start)
     except RecursionError as error:
@@ -37,22 +52,21 @@ def read_strictly(text: str, start: int = 0) -> tuple[Any, int]:
         raise UnreadableError(error.msg) from error
 
 
-def whole_number(digits: str) -> int:
-    """Convert digits, unless there are so many that converting them would hurt."""
+def _read_int(digits: str) -> int:
+    """Convert digits, unless there are so many that the conversion is slow."""
     if len(digits) > _MAX_DIGITS:
         raise RefusedError("a number in it has too many digits")
     return int(digits)
 
 
-def real_number(digits: str) -> float:
-    """Convert digits to a number that is finite."""
+def _read_float(digits: str) -> float:
     if not math.isfinite(number := float(digits)):
         raise RefusedError("a number in it is too large")
     return number
 
 
-def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object whose every key was said once."""
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; raise if one of its keys occurs twice."""
     read = dict(pairs)
     if len(read) < len(pairs):
         raise RefusedError("a key stands in it twice")
@@ -64,9 +78,9 @@ def _no_constant(name: str) -> None:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=without_repeats,
-    parse_int=whole_number,
-    parse_float=real_number,
+    object_pairs_hook=unique_keys,
+    parse_int=_read_int,
+    parse_float=_read_float,
     parse_constant=_no_constant,
 )
 
@@ -88,21 +102,21 @@ _WORDS = {
 
 
 def read_leniently(text: str, start: int = 0) -> tuple[Any, int]:
-    """Return the value that begins at `start`, and where it ends."""
+    """Return the value that starts at `start`, and its end."""
     reader = _Reader(text, start)
     return reader.value(), reader.at
 
 
-def unescaped(text: str) -> str:
-    """Replace the escapes of a string; what is no escape stays as it is."""
+def _unescaped(text: str) -> str:
+    """Replace the escapes of a string; unknown ones stay."""
     return _ESCAPE.sub(_meaning, text) if "\\" in text else text
 
 
 def _meaning(escape: re.Match[str]) -> str:
-    said = escape[1]
-    if len(said) > 1:
-        return chr(int(said[1:], 16))
-    return said if said in "\"'\\/" else _MEANING.get(said, escape[0])
+    escaped = escape[1]
+    if len(escaped) > 1:
+        return chr(int(escaped[1:], 16))
+    return escaped if escaped in "\"'\\/" else _MEANING.get(escaped, escape[0])
 
 
 class _Reader:
@@ -114,7 +128,7 @@ class _Reader:
     def value(self) -> object:
         match self._ahead():
             case "{":
-                return without_repeats(self._all_until("}", self._pair))
+                return unique_keys(self._all_until("}", self._pair))
             case "[":
                 return self._all_until("]", self.value)
             case '"' | "'":
@@ -157,8 +171,8 @@ class _Reader:
             raise UnreadableError("a string has no end")
         content = self._text[self.at : end.end() - len(mark)]
         self.at = end.end()
-        # Where lines are broken for real, a backslash belongs to the code.
-        return content if triple and "\n" in content else unescaped(content)
+        # With real line breaks the string is code, to which its backslashes belong.
+        return content if triple and "\n" in content else _unescaped(content)
 
     def _bare(self) -> object:
         if (found := _BARE.match(self._text, self.at)) is None:
@@ -169,10 +183,10 @@ class _Reader:
             return _WORDS[word]
         if (number := _NUMBER.fullmatch(word)) is None:
             raise UnreadableError("a value is not in quotes")
-        return real_number(word) if number[1] or number[2] else whole_number(word)
+        return _read_float(word) if number[1] or number[2] else _read_int(word)
 
     def _ahead(self) -> str:
-        """Skip white space and look at what follows; nothing does at the end."""
+        """Skip white space and return the next character; empty at the end."""
         if (space := _SPACE.match(self._text, self.at)) is not None:
             self.at = space.end()
         return self._text[self.at : self.at + 1]
@@ -183,7 +197,7 @@ _TOKEN = re.compile(r"\\(?s:.)|[\"{}]")
 
 
 class Found(NamedTuple):
-    """An object and where in a text it stands."""
+    """An object and its place in a text."""
 
     value: dict[str, Any]
     start: int
@@ -191,9 +205,9 @@ class Found(NamedTuple):
 
 
 def object_at(text: str, start: int) -> Found:
-    """Return the object whose brace stands at `start`."""
+    """Return the object whose brace is at `start`."""
     try:
-        value, end = read_strictly(text, start)
+        value, end = _read_strictly(text, start)
     except UnreadableError:
         value, end = read_leniently(text, start)
     return Found(value, start, end)
@@ -208,7 +222,7 @@ def first_object(text: str, start: int = 0) -> Found:
         try:
             return object_at(text, at)
         except UnreadableError:
-            # An object inside one that is broken is not what was meant.
+            # An object inside a broken one is not the one that the model meant.
             at = text.find("{", _balanced_end(text, at))
     raise UnreadableError("there is no JSON object that can be read")
 
@@ -232,7 +246,7 @@ _ANOTHER_KEY = re.compile(r"\",\s*+\"\w++\"\s*+:")
 
 
 def extract(text: str, keys: Iterable[str]) -> dict[str, str]:
-    """Return each key's text, if every key stands there once and nothing else does."""
+    """Return the text of each key, if every key occurs once and no other does."""
     opening, closing = text.find("{"), text.rfind("}")
     marks = sorted((_mark(text, key), key) for key in keys)
     if not marks or text[opening + 1 : marks[0][0][0]].strip():
@@ -247,7 +261,7 @@ def extract(text: str, keys: Iterable[str]) -> dict[str, str]:
 
 
 def _mark(text: str, key: str) -> tuple[int, int]:
-    """Return where a key begins, and where its value does."""
+    """Return the start of a key and the start of its value."""
     found = list(re.finditer(rf'"{re.escape(key)}"\s*+:\s*+(")?+', text))
     if len(found) != 1 or found[0][1] is None:
         raise UnreadableError(f"{key} does not stand in it once, with a text")
@@ -277,4 +291,4 @@ def _skip_back(text: str, at: int) -> int:
 def _value(text: str, begin: int, end: int) -> str:
     if end < begin or _ANOTHER_KEY.search(text, begin, end):
         raise UnreadableError("it cannot be told where a text ends")
-    return unescaped(text[begin:end])
+    return _unescaped(text[begin:end])

@@ -1,106 +1,197 @@
-"""The contract: ReplyFormat, ReplyProtocol, ActionRequest | Malformed."""
+"""The contract of the reply protocols, and replies as text and as messages."""
 
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar
 
-from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
-from inspect_ai.tool import ToolInfo
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageUser,
+    Content,
+    ContentText,
+    GenerateConfig,
+    ModelOutput,
+)
+from inspect_ai.tool import ToolCall, ToolInfo
 from pydantic import Field
 
+from mlagentbench.agents.protocols.json_reader import RefusedError, as_text
 from mlagentbench.core.record import Record
-from mlagentbench.core.text import MAX_CHARACTERS, clean_name
+from mlagentbench.core.text import MAX_CHARACTERS, clean_text
 from mlagentbench.environment.action import Action
 
-
-@dataclass(frozen=True)
-class ReplyFormat:
-    """What a reply consists of."""
-
-    actions: tuple[Action, ...]
-    """The actions a model is told of."""
-    fields: tuple[str, ...] = ()
-    """What it says before the action, in this order: `Thought`, `Fact Check`."""
-    accepted: tuple[Action, ...] = ()
-    """Actions that are taken though a model is not told of them."""
-
-    @property
-    def known(self) -> dict[str, Action]:
-        """Every action that is taken, by name."""
-        return {action.name: action for action in (*self.actions, *self.accepted)}
-
-
-class ActionRequest(Record):
-    """One action a model wants to take, and what it says beside it."""
-
-    action: str
-    given: dict[str, str]
-    said: dict[str, str] = Field(default_factory=dict)
-    """The fields of its reply, such as a thought or a plan, by their names."""
-
-
-class Malformed(Record):
-    """A reply that is no action."""
-
-    why: str
-    """Told to its author: what is wrong, and how to answer."""
-    move: ActionRequest | None = None
-    """Set where an action was named, but what it was given could not be read."""
-
-
-ParsedReply = ActionRequest | Malformed
-
-
-class ReplyProtocol(Protocol):
-    """One way to talk: text fields, tool calls, or JSON after a schema."""
-
-    def explanation(self, form: ReplyFormat) -> str:
-        """Tell a model how to answer; a part of its prompt, in markdown."""
-        ...
-
-    def tools(self, form: ReplyFormat) -> Sequence[ToolInfo]:
-        """Return the tools a model is offered, if this language has any."""
-        ...
-
-    def config(self, form: ReplyFormat, config: GenerateConfig) -> GenerateConfig:
-        """Return the request's settings with what this language needs added."""
-        ...
-
-    def understand(self, output: ModelOutput, form: ReplyFormat) -> ParsedReply:
-        """Make sense of a reply, whatever it is; never raises."""
-        ...
-
-    def exchange(self, output: ModelOutput, observation: str) -> list[ChatMessage]:
-        """Return a reply and what came of it, as a conversation goes on with them."""
-        ...
-
-
-CUT_OFF = (
+TRUNCATED = (
     "Your reply was cut off by the length limit, so nothing was done."
     " Answer again, and be brief."
 )
-REFUSED = (
-    "Your reply was withheld by the provider's content filter, so it counts as"
-    " refused and nothing was done. Answer with a next step."
-)
-TOO_LONG = "The conversation is too long for the model's context; nothing was done."
-TOO_MUCH = (
+REPLY_TOO_LONG = (
     f"Your reply is longer than {MAX_CHARACTERS} characters and was not read."
     " Answer again, and be brief."
 )
 
 
-def unknown_action(name: str, form: ReplyFormat) -> Malformed:
-    """Return the complaint about a name no action has."""
-    names = ", ".join(action.name for action in form.actions)
-    return Malformed(
-        why=f'There is no action "{clean_name(name)}". The actions are: {names}.'
+@dataclass(frozen=True)
+class ReplyFormat:
+    """The actions and fields of a reply."""
+
+    actions: tuple[Action, ...]
+    """The actions that the prompt lists."""
+    fields: tuple[str, ...] = ()
+    """The texts before the action, in this order: `Thought`, `Fact Check`."""
+    accepted: tuple[Action, ...] = ()
+    """Actions that are accepted though the prompt does not list them."""
+
+    @property
+    def known(self) -> dict[str, Action]:
+        """Every accepted action, by name."""
+        return {action.name: action for action in (*self.actions, *self.accepted)}
+
+
+class ActionRequest(Record):
+    """One action that a model asks for, with the fields of its reply."""
+
+    action: str
+    input: dict[str, str]
+    fields: dict[str, str] = Field(default_factory=dict)
+    """The texts beside the action, such as a thought or a plan, by name."""
+
+
+class Malformed(Record):
+    """A reply without a usable action."""
+
+    why: str
+    """Shown to the model: what is wrong, and how to answer."""
+    request: ActionRequest | None = None
+    """Set if the reply names an action whose input could not be read."""
+
+
+ParsedReply = ActionRequest | Malformed
+
+
+class ReplyProtocol(ABC):
+    """A way to request an action: text fields, tool calls, or one JSON object."""
+
+    shows_its_end: ClassVar[bool] = True
+    """Whether a truncated reply can never be read as a complete request."""
+
+    @abstractmethod
+    def explanation(self, format: ReplyFormat) -> str:
+        """Explain in markdown how to answer; it becomes a part of the prompt."""
+
+    def tools(self, format: ReplyFormat) -> Sequence[ToolInfo]:  # noqa: ARG002  # for overrides
+        """Return the tools that the request offers."""
+        return ()
+
+    @abstractmethod
+    def config(self, format: ReplyFormat, config: GenerateConfig) -> GenerateConfig:
+        """Return the request's settings with those of this protocol added."""
+
+    def parse(self, output: ModelOutput, format: ReplyFormat) -> ParsedReply:
+        """Parse any reply into a request or a complaint; never raises."""
+        if not output.choices:
+            return self._read(output, format)
+        if len(output.message.text) > MAX_CHARACTERS:
+            return Malformed(why=REPLY_TOO_LONG)
+        parsed = self._read(output, format)
+        if output.stop_reason != "max_tokens":
+            return parsed
+        if isinstance(parsed, Malformed):
+            return Malformed(why=TRUNCATED, request=parsed.request)
+        return (
+            parsed if self.shows_its_end else Malformed(why=TRUNCATED, request=parsed)
+        )
+
+    @abstractmethod
+    def _read(self, output: ModelOutput, format: ReplyFormat) -> ParsedReply:
+        """Read a reply that is not too long; the caller checks for truncation."""
+
+    def exchange(self, output: ModelOutput, observation: str) -> list[ChatMessage]:
+        """Return a reply and its observation as messages of the conversation."""
+        return [text_message(reply_text(output)), ChatMessageUser(content=observation)]
+
+
+_NOTHING = "(no reply)"
+"""Replaces an empty reply: providers refuse messages without content."""
+_THINKING = ("<think>", "</think>")
+_NOT_IN_A_TOOL_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
+
+
+def reply_text(output: ModelOutput) -> str:
+    """Return the text of a reply without its thinking, up to the length limit."""
+    if not output.choices:
+        return ""
+    text = clean_text(output.message.text[:MAX_CHARACTERS]).strip()
+    opening, closing = _THINKING
+    if text.startswith(opening) and closing in text:
+        return text.partition(closing)[2].strip()
+    return text
+
+
+def tool_calls(output: ModelOutput) -> list[ToolCall]:
+    """Return the unchecked tool calls of a reply."""
+    return list(output.message.tool_calls or []) if output.choices else []
+
+
+def text_message(text: str) -> ChatMessageAssistant:
+    """Return plain text of a model as a message."""
+    return ChatMessageAssistant(content=text or _NOTHING)
+
+
+def reply_message(output: ModelOutput) -> ChatMessageAssistant:
+    """Return a reply as a message that can be sent, with thinking and tool calls."""
+    if not output.choices:
+        return text_message("")
+    calls = [_clean_call(call) for call in tool_calls(output)]
+    content = _clean_content(output.message.content)
+    return output.message.model_copy(
+        update={
+            "content": content if content or calls else _NOTHING,
+            "tool_calls": calls or None,
+        }
     )
 
 
-def bad_input(action: Action, reason: object, said: dict[str, str]) -> Malformed:
-    """Return the complaint about an input that could not be used."""
-    return Malformed(
-        why=f"The input of {action.name} could not be used: {reason}. {action.usage}.",
-        move=ActionRequest(action=action.name, given={}, said=said),
+def _clean_content(content: str | list[Content]) -> str | list[Content]:
+    if isinstance(content, str):
+        return clean_text(content[:MAX_CHARACTERS]).strip()
+    cleaned = [
+        part.model_copy(update={"text": clean_text(part.text)})
+        if isinstance(part, ContentText)
+        else part
+        for part in content
+    ]
+    return [part for part in cleaned if _can_be_sent(part)]
+
+
+def _can_be_sent(part: Content) -> bool:
+    """Check that a part can be encoded; thinking is signed and must not change."""
+    try:
+        part.model_dump_json()
+    except ValueError:
+        return False
+    return True
+
+
+def _clean_call(call: ToolCall) -> ToolCall:
+    function = _NOT_IN_A_TOOL_NAME.sub("_", call.function)[:64] or "nameless"
+    return ToolCall(
+        id=clean_text(call.id),
+        function=function,
+        arguments={
+            clean_text(str(key)): _clean_argument(value)
+            for key, value in call.arguments.items()
+        },
+        parse_error=clean_text(call.parse_error) if call.parse_error else None,
+        type=call.type,
     )
+
+
+def _clean_argument(value: object) -> str:
+    """Return an argument as text: a nested value may not be sendable."""
+    try:
+        return as_text(value)[:MAX_CHARACTERS]
+    except RefusedError:
+        return ""

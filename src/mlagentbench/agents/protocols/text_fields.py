@@ -1,128 +1,109 @@
-"""Thought / Action / Action Input."""
+"""The text protocol: fields of text (`Thought: ... Action: ... Action Input: ...`)."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, ModelOutput
-from inspect_ai.tool import ToolInfo
 
 from mlagentbench.agents.prompt_files import prompt
-from mlagentbench.agents.protocols.action_input import as_move, bare, listed
+from mlagentbench.agents.protocols.action_input import (
+    list_actions,
+    make_request,
+    normalized,
+)
 from mlagentbench.agents.protocols.json_reader import RefusedError
 from mlagentbench.agents.protocols.protocol import (
-    TOO_MUCH,
     Malformed,
     ParsedReply,
     ReplyFormat,
-)
-from mlagentbench.agents.protocols.replies import (
-    as_words,
-    said_too_much,
-    spoken,
-    unless_truncated,
+    ReplyProtocol,
+    reply_text,
+    text_message,
 )
 
+ACTION = "Action"
+ACTION_INPUT = "Action Input"
 OBSERVATION = "Observation"
-
 _STOP = f"{OBSERVATION}:"
 
+Section = tuple[str, str]
 
-class TextLanguage:
-    """Fields of text; any model can speak it."""
+_PREAMBLE = ""
+"""The name of the section before the first header."""
+_COLON = re.compile("[:\uff1a]")  # Chinese models write the second.
+_EMPHASIS = "*_`"
+_MARKS = _EMPHASIS + "#> \t"
+_LONGEST_HEADER = 80
 
-    def explanation(self, form: ReplyFormat) -> str:
+
+class TextProtocol(ReplyProtocol):
+    """Fields of text, which any model can write."""
+
+    shows_its_end = False
+
+    def explanation(self, format: ReplyFormat) -> str:
         """List the actions and show the fields of an answer."""
-        fields = [f"{field}: ..." for field in form.fields]
+        fields = [f"{field}: ..." for field in format.fields]
         parts = [*fields, f"{ACTION}: <name of one action>"]
         parts.append(f"{ACTION_INPUT}: <its input, a JSON object>")
-        return prompt(
-            "language_text", actions=listed(form.actions), parts="\n".join(parts)
-        )
+        actions = list_actions(format.actions)
+        return prompt("language_text", actions=actions, parts="\n".join(parts))
 
-    def tools(self, form: ReplyFormat) -> Sequence[ToolInfo]:  # noqa: ARG002  # the contract's
-        """Return no tools."""
-        return ()
-
-    def config(self, form: ReplyFormat, config: GenerateConfig) -> GenerateConfig:  # noqa: ARG002
-        """Stop a model before it invents what its action shows."""
+    def config(self, format: ReplyFormat, config: GenerateConfig) -> GenerateConfig:  # noqa: ARG002  # the contract's
+        """Stop a model before it invents the observation of its action."""
         stops = [*(config.stop_seqs or []), _STOP]
         return config.model_copy(update={"stop_seqs": stops})
 
-    def understand(self, output: ModelOutput, form: ReplyFormat) -> ParsedReply:
-        """Read the fields; a reply that was cut off is never taken for whole."""
-        if said_too_much(output):
-            return Malformed(why=TOO_MUCH)
-        understood = _understood(spoken(output), form)
-        return unless_truncated(understood, output, sure=False)
+    def _read(self, output: ModelOutput, format: ReplyFormat) -> ParsedReply:
+        text = reply_text(output)
+        sections = split_sections(text, format)
+        actions = _section_texts(sections, ACTION)
+        if len(actions) != 1:
+            return Malformed(why=_not_one_action(text, actions))
+        # The input may follow the name of the action on the same line.
+        name = actions[0].partition("\n")[0].partition("{")[0]
+        rest = actions[0][len(name) :]
+        inputs = _section_texts(sections, ACTION_INPUT) or [rest]
+        given = inputs[0] if len(inputs) == 1 else RefusedError("it is given twice")
+        return make_request(name, given, read_fields(sections, format), format)
 
     def exchange(self, output: ModelOutput, observation: str) -> list[ChatMessage]:
         """Return the reply without invented observations, and the real one."""
         return [
-            as_words(without_observations(spoken(output))),
+            text_message(_without_observations(reply_text(output))),
             ChatMessageUser(content=f"{_STOP}\n{observation}"),
         ]
 
 
-def _understood(text: str, form: ReplyFormat) -> ParsedReply:
-    found = sections(text, form)
-    named = texts_of(found, ACTION)
-    if len(named) != 1:
-        return Malformed(why=_not_one_action(text, named))
-    name, input_beside = _apart(named[0])
-    inputs = texts_of(found, ACTION_INPUT) or [input_beside]
-    given = inputs[0] if len(inputs) == 1 else RefusedError("it is given twice")
-    return as_move(name, given, fields_said(found, form), form)
-
-
-def _not_one_action(text: str, named: list[str]) -> str:
+def _not_one_action(text: str, actions: list[str]) -> str:
     if not text:
         return f'Your reply was empty. Answer with "{ACTION}:" and "{ACTION_INPUT}:".'
-    if not named:
+    if not actions:
         return (
             f'Your reply names no action. Write "{ACTION}:" with the name of one'
             f' action, then "{ACTION_INPUT}:" with a JSON object.'
         )
-    return f"Your reply names {len(named)} actions. Take one at a time."
+    return f"Your reply names {len(actions)} actions. Take one at a time."
 
 
-def _apart(named: str) -> tuple[str, str]:
-    """Split an action's name from an input that was written right behind it."""
-    first_line = named.partition("\n")[0]
-    name = first_line.partition("{")[0]
-    return name, named[len(name) :]
-
-
-ACTION = "Action"
-ACTION_INPUT = "Action Input"
-BEFORE = ""
-"""Names what stands before the first header."""
-
-Section = tuple[str, str]
-
-_COLON = re.compile("[:\uff1a]")  # the second is what Chinese models write
-_EMPHASIS = "*_`"
-_MARKS = _EMPHASIS + "#> \t"
-_LONGEST = 80
-
-
-def sections(text: str, form: ReplyFormat) -> list[Section]:
-    """Return each section's name and text; what follows an observation is dropped."""
-    names = _by_bare_name([*form.fields, ACTION, ACTION_INPUT, OBSERVATION])
-    found: list[tuple[str, list[str]]] = [(BEFORE, [])]
+def split_sections(text: str, format: ReplyFormat) -> list[Section]:
+    """Return the name and text of each section, up to an invented observation."""
+    names = _by_normalized([*format.fields, ACTION, ACTION_INPUT, OBSERVATION])
+    sections: list[tuple[str, list[str]]] = [(_PREAMBLE, [])]
     for line in text.split("\n"):
         header = _header(line, names)
         if header is None:
-            found[-1][1].append(line)
+            sections[-1][1].append(line)
         elif header[0] == OBSERVATION:
             break
         else:
-            found.append((header[0], [header[1]]))
-    return [(name, "\n".join(lines).strip()) for name, lines in found]
+            sections.append((header[0], [header[1]]))
+    return [(name, "\n".join(lines).strip()) for name, lines in sections]
 
 
-def without_observations(text: str) -> str:
-    """Return a reply up to the first observation its author made up."""
-    names = _by_bare_name([OBSERVATION])
+def _without_observations(text: str) -> str:
+    """Return a reply up to the first observation that its model invented."""
+    names = _by_normalized([OBSERVATION])
     kept: list[str] = []
     for line in text.split("\n"):
         if _header(line, names) is not None:
@@ -131,43 +112,42 @@ def without_observations(text: str) -> str:
     return "\n".join(kept).rstrip()
 
 
-def texts_of(found: Iterable[Section], wanted: str) -> list[str]:
-    """Return what stands in the sections of one name."""
-    return [text for name, text in found if name == wanted]
+def _section_texts(sections: Iterable[Section], wanted: str) -> list[str]:
+    return [text for name, text in sections if name == wanted]
 
 
-def fields_said(found: Iterable[Section], form: ReplyFormat) -> dict[str, str]:
-    """Return the form's fields; what has no header is taken for the first of them."""
-    said: dict[str, list[str]] = {}
-    first = form.fields[0] if form.fields else "Thought"
-    for name, text in found:
-        field = first if name == BEFORE else name
+def read_fields(sections: Iterable[Section], format: ReplyFormat) -> dict[str, str]:
+    """Return the fields of a reply; text without a header counts as the first field."""
+    fields: dict[str, list[str]] = {}
+    first = format.fields[0] if format.fields else "Thought"
+    for name, text in sections:
+        field = first if name == _PREAMBLE else name
         if text and field not in (ACTION, ACTION_INPUT):
-            said.setdefault(field, []).append(text)
-    return {field: "\n".join(texts) for field, texts in said.items()}
+            fields.setdefault(field, []).append(text)
+    return {field: "\n".join(texts) for field, texts in fields.items()}
 
 
-def _by_bare_name(names: Iterable[str]) -> dict[str, str]:
-    return {bare(name): name for name in names}
+def _by_normalized(names: Iterable[str]) -> dict[str, str]:
+    return {normalized(name): name for name in names}
 
 
 def _header(line: str, names: dict[str, str]) -> Section | None:
-    colon = _COLON.search(line, 0, _LONGEST)
-    head = line[: colon.start()] if colon else line[:_LONGEST]
+    colon = _COLON.search(line, 0, _LONGEST_HEADER)
+    head = line[: colon.start()] if colon else line[:_LONGEST_HEADER]
     stripped = head.strip(_MARKS)
-    if colon is None and (stripped == line.strip() or len(line) >= _LONGEST):
-        return None  # A word on a line of its own is no header without any mark.
-    name = names.get(bare(stripped))
+    if colon is None and (stripped == line.strip() or len(line) >= _LONGEST_HEADER):
+        return None  # A single word on a line is not a header unless it is marked.
+    name = names.get(normalized(stripped))
     if name is None or not _spelled_like(stripped, name):
         return None
     rest = line[colon.end() :] if colon else ""
     return name, _without_closing_marks(head, rest)
 
 
-def _spelled_like(said: str, name: str) -> bool:
-    """Tell a header from a sentence: nothing stands between its letters but spaces."""
-    return len(said) <= len(name) + 2 and all(
-        char.isalnum() or char in " _" for char in said
+def _spelled_like(header: str, name: str) -> bool:
+    """Tell a header from a sentence: only spaces are between its letters."""
+    return len(header) <= len(name) + 2 and all(
+        char.isalnum() or char in " _" for char in header
     )
 
 

@@ -1,4 +1,4 @@
-"""Native tool calls, and those written as text."""
+"""The tools protocol: native tool calls, and calls that a model wrote as text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,91 +11,84 @@ from inspect_ai.model import (
     GenerateConfig,
     ModelOutput,
 )
-from inspect_ai.tool import ToolCall, ToolInfo, ToolParam, ToolParams
+from inspect_ai.tool import ToolInfo, ToolParam, ToolParams
 
 from mlagentbench.agents.prompt_files import prompt
-from mlagentbench.agents.protocols.action_input import as_move
+from mlagentbench.agents.protocols.action_input import make_request
 from mlagentbench.agents.protocols.json_reader import (
     RefusedError,
     UnreadableError,
     first_object,
 )
 from mlagentbench.agents.protocols.protocol import (
-    TOO_MUCH,
     Malformed,
     ParsedReply,
     ReplyFormat,
-)
-from mlagentbench.agents.protocols.replies import (
-    as_message,
-    said_too_much,
-    spoken,
+    ReplyProtocol,
+    reply_message,
+    reply_text,
     tool_calls,
-    unless_truncated,
 )
-from mlagentbench.agents.protocols.text_fields import fields_said, sections
+from mlagentbench.agents.protocols.text_fields import read_fields, split_sections
 from mlagentbench.environment.action import Action
 
 _ONE_CALL = "Call exactly one tool in each reply."
 
 
-class ToolsLanguage:
-    """Tool calls, for models whose providers take tools."""
+class ToolProtocol(ReplyProtocol):
+    """Tool calls; one that arrived complete was not truncated."""
 
-    def explanation(self, form: ReplyFormat) -> str:
-        """Ask for one call; the tools explain themselves."""
-        headers = "\n".join(f"{field}: ..." for field in form.fields)
+    def explanation(self, format: ReplyFormat) -> str:
+        """Ask for one call; the tools have their own descriptions."""
+        headers = "\n".join(f"{field}: ..." for field in format.fields)
         before = f" Before the call write:\n\n{headers}" if headers else ""
         return prompt("language_tools", before=before)
 
-    def tools(self, form: ReplyFormat) -> Sequence[ToolInfo]:
-        """Return one tool per action a model is told of."""
-        return [_as_tool(action) for action in form.actions]
+    def tools(self, format: ReplyFormat) -> Sequence[ToolInfo]:
+        """Return one tool for each listed action."""
+        return [_as_tool(action) for action in format.actions]
 
-    def config(self, form: ReplyFormat, config: GenerateConfig) -> GenerateConfig:  # noqa: ARG002  # the contract's
-        """Ask for one call at a time where a provider can be asked for it."""
+    def config(self, format: ReplyFormat, config: GenerateConfig) -> GenerateConfig:  # noqa: ARG002  # the contract's
+        """Turn off parallel calls for providers that can."""
         return config.model_copy(update={"parallel_tool_calls": False})
 
-    def understand(self, output: ModelOutput, form: ReplyFormat) -> ParsedReply:
-        """Read the one call; a call that arrived whole was not cut off."""
-        if said_too_much(output):
-            return Malformed(why=TOO_MUCH)
-        return unless_truncated(_understood(output, form), output, sure=True)
+    def _read(self, output: ModelOutput, format: ReplyFormat) -> ParsedReply:
+        text = reply_text(output)
+        invalid = RefusedError("it is not valid JSON")
+        calls = [
+            WrittenCall(call.function, invalid if call.parse_error else call.arguments)
+            for call in tool_calls(output)
+        ]
+        if not calls:
+            calls, text = _find_calls(text)
+        if not calls:
+            return Malformed(why=f"Your reply calls no tool. {_ONE_CALL}")
+        if len(calls) > 1:
+            return Malformed(why=f"Your reply calls {len(calls)} tools. {_ONE_CALL}")
+        fields = read_fields(split_sections(text, format), format)
+        return make_request(calls[0].name, calls[0].arguments, fields, format)
 
     def exchange(self, output: ModelOutput, observation: str) -> list[ChatMessage]:
         """Return the reply and an answer to each of its calls."""
-        message = as_message(output)
+        message = reply_message(output)
         calls = message.tool_calls or []
         if not calls:
             return [message, ChatMessageUser(content=observation)]
-        return [message, *(_answer(call, observation) for call in calls)]
-
-
-def _understood(output: ModelOutput, form: ReplyFormat) -> ParsedReply:
-    text = spoken(output)
-    calls = [_as_written(call) for call in tool_calls(output)]
-    said_beside = text
-    if not calls:
-        calls, said_beside = written_calls(text)
-    if not calls:
-        return Malformed(why=f"Your reply calls no tool. {_ONE_CALL}")
-    if len(calls) > 1:
-        return Malformed(why=f"Your reply calls {len(calls)} tools. {_ONE_CALL}")
-    said = fields_said(sections(said_beside, form), form)
-    return as_move(calls[0].name, calls[0].arguments, said, form)
+        answers = [
+            ChatMessageTool(
+                content=observation, tool_call_id=call.id, function=call.function
+            )
+            for call in calls
+        ]
+        return [message, *answers]
 
 
 @dataclass(frozen=True)
 class WrittenCall:
-    """A call as it stands in a reply, not yet checked."""
+    """An unchecked call of a reply."""
 
     name: str
     arguments: object
-
-
-def _as_written(call: ToolCall) -> WrittenCall:
-    broken = RefusedError("it is not valid JSON") if call.parse_error else None
-    return WrittenCall(name=call.function, arguments=broken or call.arguments)
 
 
 def _as_tool(action: Action) -> ToolInfo:
@@ -110,23 +103,17 @@ def _as_tool(action: Action) -> ToolInfo:
     )
 
 
-def _answer(call: ToolCall, observation: str) -> ChatMessageTool:
-    return ChatMessageTool(
-        content=observation, tool_call_id=call.id, function=call.function
-    )
-
-
 _NAMES = ("name", "function", "tool")
 _ARGUMENTS = ("arguments", "parameters")
 _TAG = "<tool_call>"
-_MOST = 8
+_MAX_CALLS = 8
 
 
-def written_calls(text: str) -> tuple[list[WrittenCall], str]:
-    """Return the calls that stand in a text, and what was said before the first."""
+def _find_calls(text: str) -> tuple[list[WrittenCall], str]:
+    """Return the calls in a text, and the text before the first one."""
     calls: list[WrittenCall] = []
     before, at = text, 0
-    for _ in range(_MOST):
+    for _ in range(_MAX_CALLS):
         try:
             found = first_object(text, at)
         except (UnreadableError, RefusedError):
@@ -149,7 +136,7 @@ def _as_call(found: dict[str, Any]) -> WrittenCall | None:
     return WrittenCall(name=name, arguments=found[arguments[0]])
 
 
-def _before(said: str) -> str:
-    """Return words without the tag or the fence that they end in."""
-    said = said.rstrip().removesuffix(_TAG).rstrip()
-    return said.removesuffix("```json").rstrip("`\n ")
+def _before(text: str) -> str:
+    """Return text without the tag or the fence at its end."""
+    text = text.rstrip().removesuffix(_TAG).rstrip()
+    return text.removesuffix("```json").rstrip("`\n ")

@@ -1,1 +1,1 @@
-"""The research agent: with today's means, or as the paper had it."""
+"""The research agent: the modern one, or the paper's (`-A style=classic`)."""

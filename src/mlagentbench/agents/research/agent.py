@@ -1,74 +1,128 @@
-"""The research agent: classic or modern, and its loop.
+"""The research agent: its two styles, and the loop of the modern one.
 
 The starter runs first, so that every run has a baseline and something to submit. Then
-the model says one move at a time and is shown what came of it, how the experiments
-compare by the validation score we measured, and what is left of the budget. After two
-trials that are no better than the best, the workspace goes back to the best; so it does
-before submitting. A small model is guided.
+the model takes one action at a time. It sees the observation, a table of its
+trials with the measured validation score, and the remaining budget. After two trials
+without improvement, and before submitting, the workspace is restored to the best
+trial. A small model works in guided mode: left to itself it names files that no longer
+exist, continues from a worse script, and copies its own mistakes.
 """
 
+from dataclasses import replace
+
 from mlagentbench.agents.context import Context
-from mlagentbench.agents.conversation import Pace
-from mlagentbench.agents.paper.loop import SHARED, AgentStyle, read_habits, work
-from mlagentbench.agents.paper.paper_agents import form
-from mlagentbench.agents.protocols.protocol import ActionRequest, Malformed
-from mlagentbench.agents.research.research_settings import read_settings
+from mlagentbench.agents.conversation import Conversation, Pace
+from mlagentbench.agents.paper.paper_agents import classic
+from mlagentbench.agents.prompt_files import ideas_for, prompt
+from mlagentbench.agents.protocols.ask import find_protocol
+from mlagentbench.agents.protocols.protocol import (
+    ActionRequest,
+    Malformed,
+    ReplyFormat,
+)
 from mlagentbench.agents.research.researcher import (
+    EDIT,
     GuidedResearcher,
     Researcher,
-    start_research,
+    ResearchSetup,
 )
 from mlagentbench.agents.settings import (
-    ALL_FIELDS,
-    read_choice,
-    read_fields,
-    refuse_unknown,
+    SMALL_MODEL,
+    ClassicSettings,
+    ModernSettings,
+    read_research,
 )
+from mlagentbench.environment.action import Action
+from mlagentbench.environment.actions import ACTIONS
+from mlagentbench.environment.prompts import fenced
 
-CLASSIC = "classic"
-MODERN = "modern"
+MANY = (
+    "List Files",
+    "Read File",
+    "Inspect Script Lines",
+    "Write File",
+    EDIT,
+    "Execute Script",
+    "Python REPL",
+    "Restore Workspace",
+    "Check Submission",
+    "Final Answer",
+)
+LOG = "Append Summary to Research Log"
 
 
 async def research(context: Context) -> None:
-    """Do research in the style that was asked for."""
-    if read_choice(context.settings, "style", (CLASSIC, MODERN), MODERN) == CLASSIC:
-        await _classic(context)
-        return
-
-    await modern(context)
-
-
-async def _classic(context: Context) -> None:
-    """Plan, check facts, reflect and act: the paper's research agent."""
-    settings = context.settings
-    refuse_unknown(settings, ("style", "log", "fields", *SHARED))
-    log = read_choice(settings, "log", ("on", "off"), "off") == "on"
-    manner = AgentStyle(
-        opening="classic",
-        form=form(read_fields(settings, ALL_FIELDS), log=log),
-        habits=read_habits(context, protocol="text"),
-        reminds=True,
-        answers_itself=True,
-        sums_up=True,
-        log=log,
-    )
-    await work(context, manner)
+    """Do research in the chosen style."""
+    settings = read_research(context.settings)
+    if isinstance(settings, ClassicSettings):
+        await classic(context, settings)
+    else:
+        await _modern(context)
 
 
-async def modern(context: Context) -> None:
-    """Do research until the model has its answer or the budget is nearly spent."""
-    settings = read_settings(context.settings, context.speech, context.task)
+async def _modern(context: Context) -> None:
+    """Do research until the final answer or until the budget is nearly spent."""
+    setup = _set_up(context)
     pace = Pace(context)
-    kind = GuidedResearcher if settings.guided else Researcher
-    researcher = kind(context, settings, await start_research(context, settings))
+    researcher = await _start(context, setup)
     while (why := researcher.reason_to_stop(pace)) is None:
-        heard = await researcher.hear()
-        match heard.understood:
+        parsed = await researcher.ask()
+        match parsed.result:
             case Malformed() as malformed:
-                await researcher.turn_down(heard, malformed.why, "bad_reply")
-            case ActionRequest(action="Final Answer") as move:
-                await researcher.submit(move.given["final_answer"], move.said)
+                await researcher.record_rejection(parsed, malformed.why, "bad_reply")
+            case ActionRequest(action="Final Answer") as request:
+                await researcher.submit(request.input["final_answer"], request.fields)
                 return
-            case ActionRequest() as move:
-                await researcher.do(heard, move)
+            case ActionRequest() as request:
+                await researcher.take(parsed, request)
     await researcher.submit(f"{why}; the best so far is submitted.")
+
+
+def _set_up(context: Context) -> ResearchSetup:
+    """Read the settings; a model that prefers a schema is treated as a small one."""
+    defaults = SMALL_MODEL if context.speech == "schema" else {}
+    settings = ModernSettings.read({**defaults, **context.settings})
+    if settings.actions == "few":
+        actions = _guided_actions(context.task.script)
+    else:
+        actions = tuple(ACTIONS[name] for name in MANY)
+    if settings.log == "on":
+        actions += (ACTIONS[LOG],)
+    return ResearchSetup(
+        settings=settings,
+        protocol=find_protocol(settings.protocol, context.speech),
+        format=ReplyFormat(actions=actions, fields=settings.fields),
+        ideas=ideas_for(context.task.modality) if settings.ideas == "generic" else (),
+    )
+
+
+def _guided_actions(script: str) -> tuple[Action, ...]:
+    instruction = "edit_instruction"
+    edit = replace(
+        ACTIONS[EDIT],
+        summary=f"Have an editor change {script} as you instruct it; the new"
+        f" {script} is executed at once.",
+        parameters={instruction: ACTIONS[EDIT].parameters[instruction]},
+    )
+    return (ACTIONS["Read File"], edit, ACTIONS["Final Answer"])
+
+
+async def _start(context: Context, setup: ResearchSetup) -> Researcher:
+    """Measure the baseline; the prompt of a guided model shows the script too."""
+    script, source = context.task.script, ""
+    guided = setup.settings.actions == "few"
+    if guided:
+        read = await context.act("Read File", file_name=script)
+        source = f"This is `{script}`:\n\n{fenced(read.observation)}\n"
+    baseline = await context.act("Execute Script", script_name=script)
+    system = prompt("modern", answering=setup.protocol.explanation(setup.format))
+    opening = prompt(
+        "modern_opening",
+        problem=context.problem,
+        source=source,
+        script=script,
+        baseline=baseline.told,
+    )
+    conversation = Conversation(system, opening, max_tokens=setup.settings.context)
+    kind = GuidedResearcher if guided else Researcher
+    return kind(context, setup, conversation, baseline)

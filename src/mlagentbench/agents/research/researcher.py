@@ -1,8 +1,4 @@
-"""Researcher, GuidedResearcher, Ledger, what the model is told.
-
-An edit it has asked for before is not made again, and what was no better is undone and
-forgotten, but for its line in the ledger.
-"""
+"""The researcher: a model at work, the ledger of its trials, its status prompt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,168 +6,214 @@ from dataclasses import dataclass, field
 from inspect_ai.model import GenerateConfig
 
 from mlagentbench.agents.context import Context, Remaining
-from mlagentbench.agents.conversation import Conversation, Pace, complaint
+from mlagentbench.agents.conversation import Conversation, Pace, short_traceback
 from mlagentbench.agents.prompt_files import prompt
 from mlagentbench.agents.protocols.ask import Parsed, ask_for_action
-from mlagentbench.agents.protocols.protocol import ActionRequest
-from mlagentbench.agents.protocols.replies import spoken
-from mlagentbench.agents.research.research_settings import Settings, in_full
+from mlagentbench.agents.protocols.protocol import (
+    ActionRequest,
+    ReplyFormat,
+    ReplyProtocol,
+    reply_text,
+)
+from mlagentbench.agents.settings import ModernSettings
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Direction
-from mlagentbench.core.text import truncate
 from mlagentbench.core.trace import Fault, Step
 from mlagentbench.environment.actions import ACTIONS
-from mlagentbench.environment.prompts import fenced
 
-TRIALS_BEFORE_GOING_BACK = 2
-BAD_REPLIES_AT_MOST = 6
-"""In a row; then what is best so far is submitted."""
+EDIT = "Edit Script (AI)"
+TRIALS_BEFORE_RESTORE = 2
+MAX_BAD_REPLIES = 6
+"""In a row; then the best trial is submitted."""
 STEPS_TO_CLOSE = 2
-"""Going back to the best, and the final answer."""
+"""Restoring the best trial, and the final answer."""
+_REPLY_TOKENS = 3_000
 
 
 class Trial(Record):
-    """One execution, and the validation score we measured after it."""
+    """One execution, and the validation score that the harness measured after it."""
 
     step: int
     change: str
-    """What was changed since the execution before, in a few words."""
-    before: float | None
-    """The best score until then."""
+    """The change since the last execution, in a few words."""
     value: float | None
-    """None where nothing could be measured."""
+    """None if there is no score."""
     kept: bool
-    """Whether it became the best."""
+    """Whether it was the best when it was executed."""
     failure: str = ""
-    """Why nothing could be measured, in a line."""
+    """Why there is no score, in one line."""
 
 
 @dataclass(frozen=True)
-class ResearchStart:
-    """Where the research begins."""
+class ResearchSetup:
+    """The settings of a run, resolved for its model and task."""
 
-    conversation: Conversation
-    baseline: Step
+    settings: ModernSettings
+    protocol: ReplyProtocol
+    format: ReplyFormat
+    ideas: tuple[str, ...]
+    """Shown one after the other, one for each trial; may be empty."""
 
 
 class Researcher:
-    """A model with every action at hand, which executes when it wants to."""
+    """A model with every action, which decides when to execute."""
 
     def __init__(
-        self, context: Context, settings: Settings, begun: ResearchStart
+        self,
+        context: Context,
+        setup: ResearchSetup,
+        conversation: Conversation,
+        baseline: Step,
     ) -> None:
         self._context = context
-        self._settings = settings
+        self._setup = setup
         self._ledger = Ledger(context.task.metric, context.task.direction)
-        self._mind = WorkState()
-        self._conversation = begun.conversation
-        self._executed(begun.baseline)
+        self._state = WorkState()
+        self._conversation = conversation
+        self._note_execution(baseline)
 
     def reason_to_stop(self, pace: Pace) -> str | None:
-        """Return why no further move is made; None where there is budget and hope."""
+        """Return why the run must end now; None if it may continue."""
         enough_time = pace.another_fits()
         if not enough_time or self._context.remaining().steps <= STEPS_TO_CLOSE:
             return "The budget is nearly spent"
-        if self._mind.bad_replies >= BAD_REPLIES_AT_MOST:
-            return f"{BAD_REPLIES_AT_MOST} replies in a row were no moves"
-        if self._ledger.fruitless >= self._settings.patience:
-            return f"{self._settings.patience} trials in a row were no better"
+        if self._state.bad_replies >= MAX_BAD_REPLIES:
+            return f"{MAX_BAD_REPLIES} replies in a row were no moves"
+        patience = self._setup.settings.patience
+        if self._ledger.fruitless >= patience:
+            return f"{patience} trials in a row were no better"
         return None
 
-    async def hear(self) -> Parsed:
-        """Ask for the next move; a conversation that is too long is made shorter."""
-        heard = await self._ask()
-        while heard.too_long and await self._conversation.make_fit(self._context):
-            heard = await self._ask()
-        return heard
+    async def ask(self) -> Parsed:
+        """Ask for the next action; shorten a conversation that exceeds the context."""
+        parsed = await self._ask()
+        while parsed.too_long and await self._conversation.make_fit(self._context):
+            parsed = await self._ask()
+        return parsed
 
     async def _ask(self) -> Parsed:
-        settings, mind = self._settings, self._mind
-        now = status_prompt(
-            mind, self._ledger, settings.ideas, self._context.remaining()
-        )
-        # A malformed reply that is shown again is copied; a warmer one may differ.
-        temperature = min(1.0, 0.4 + 0.2 * mind.bad_replies)
+        setup, state = self._setup, self._state
+        now = status_prompt(state, self._ledger, setup.ideas, self._context.remaining())
+        # A model copies a malformed reply that it is shown; at a higher temperature
+        # the next one may differ.
+        temperature = min(1.0, 0.4 + 0.2 * state.bad_replies)
         return await ask_for_action(
             self._context,
-            settings.language,
-            settings.form,
+            setup.protocol,
+            setup.format,
             self._conversation.messages(now),
-            GenerateConfig(temperature=temperature, max_tokens=settings.reply_tokens),
+            GenerateConfig(temperature=temperature, max_tokens=_REPLY_TOKENS),
         )
 
-    async def turn_down(self, heard: Parsed, why: str, fault: Fault) -> None:
-        """Record a reply that is not acted on, and say once what was wrong with it."""
-        self._mind.bad_replies += 1
-        self._mind.remark = why
-        await self._context.reject(spoken(heard.output), why, fault=fault)
+    async def record_rejection(self, parsed: Parsed, why: str, fault: Fault) -> None:
+        """Record a reply that is not acted on; the next prompt shows the reason."""
+        self._state.bad_replies += 1
+        self._state.remark = why
+        await self._context.reject(reply_text(parsed.output), why, fault=fault)
 
-    async def do(self, heard: Parsed, move: ActionRequest) -> None:
-        """Take a move, unless nothing can come of it, and note what came of it."""
-        if why := self._pointless(move):
-            await self.turn_down(heard, why, "pointless")
+    async def take(self, parsed: Parsed, request: ActionRequest) -> None:
+        """Take a requested action, unless it is pointless, and note the outcome."""
+        if why := self._reason_to_refuse(request):
+            await self.record_rejection(parsed, why, "pointless")
             return
-        self._mind.bad_replies, self._mind.remark = 0, ""
-        told = await self._take(move)
-        self._conversation.add(self._settings.language.exchange(heard.output, told))
-        await self._conversation.shorten_in_time(self._context, heard.output)
-        if self._mind.at_best:
-            self._conversation.settle()
-        elif self._is_astray():
-            await self._go_back("the last trials were no better than the best")
+        self._state.bad_replies, self._state.remark = 0, ""
+        observation = await self._act(request)
+        exchange = self._setup.protocol.exchange(parsed.output, observation)
+        self._conversation.add(exchange)
+        await self._conversation.summarize_if_long(self._context, parsed.output)
+        if self._state.at_best:
+            self._conversation.set_checkpoint()
+        elif self._should_restore():
+            await self._restore_best("the last trials were no better than the best")
 
-    def _pointless(self, move: ActionRequest) -> str | None:
-        if ACTIONS[move.action].executes and not self._mind.changed:
+    def _reason_to_refuse(self, request: ActionRequest) -> str | None:
+        if ACTIONS[request.action].executes and not self._state.changed:
             return (
                 "Nothing was changed since the last execution; change something first."
             )
         return None
 
-    async def _take(self, move: ActionRequest) -> str:
-        """Take a move, and return what the model is told about it."""
-        step = await self._context.act(move.action, said=move.said, **move.given)
-        if ACTIONS[move.action].executes:
-            self._executed(step)
+    async def _act(self, request: ActionRequest) -> str:
+        """Take an action and return the observation for the model."""
+        step = await self._context.act(
+            request.action, said=request.fields, **request.input
+        )
+        if ACTIONS[request.action].executes:
+            self._note_execution(step)
         else:
-            self._mind.note(move, step)
+            self._state.note(request, step)
         return step.told
 
-    def _executed(self, step: Step) -> None:
-        mind, trial = self._mind, self._ledger.note(step, self._mind.change)
-        mind.ideas_used += mind.works
-        mind.works = trial.value is not None
-        mind.changed, mind.at_best = False, trial.kept
+    def _note_execution(self, step: Step) -> None:
+        state, trial = self._state, self._ledger.note(step, self._state.change)
+        state.ideas_used += state.works
+        state.works = trial.value is not None
+        state.changed, state.at_best = False, trial.kept
 
-    def _is_astray(self) -> bool:
-        """Tell whether there is nothing to gain from going on from here."""
-        return self._ledger.since_best >= TRIALS_BEFORE_GOING_BACK
+    def _should_restore(self) -> bool:
+        return self._ledger.since_best >= TRIALS_BEFORE_RESTORE
 
     async def submit(self, answer: str, said: dict[str, str] | None = None) -> None:
-        """End with the best in place."""
-        await self._go_back("it is submitted")
+        """Restore the best trial and give the final answer."""
+        await self._restore_best("it is submitted")
         await self._context.act("Final Answer", said=said, final_answer=answer)
 
-    async def _go_back(self, why: str) -> None:
+    async def _restore_best(self, why: str) -> None:
         best = self._ledger.best
-        if best is None or self._mind.at_best:
+        if best is None or self._state.at_best:
             return
         await self._context.act("Restore Workspace", step_number=str(best.step))
-        self._is_back_at(best, why)
+        self._restored(best, why)
 
-    def _is_back_at(self, best: Trial, why: str) -> None:
+    def _restored(self, best: Trial, why: str) -> None:
         self._ledger.since_best = 0
-        self._mind.at_best = self._mind.works = True
-        self._mind.changed = False
-        self._mind.remark = (
+        self._state.at_best = self._state.works = True
+        self._state.changed = False
+        self._state.remark = (
             f"The workspace was put back to what it was after step {best.step}: {why}."
         )
 
 
-_LONGEST_FAILURE = 120
+class GuidedResearcher(Researcher):
+    """A model with one script, which every edit executes.
+
+    No edit is made twice. A trial without improvement is undone, and only its line in
+    the ledger remains in the prompt.
+    """
+
+    def _reason_to_refuse(self, request: ActionRequest) -> str | None:
+        if request.input in self._state.edits:
+            return "This very edit was tried before; try something else."
+        return super()._reason_to_refuse(request)
+
+    async def _act(self, request: ActionRequest) -> str:
+        script = self._context.task.script
+        full = request
+        if request.action == EDIT:
+            names = {"script_name": script, "save_name": script}
+            full = request.model_copy(update={"input": request.input | names})
+        observation = await super()._act(full)
+        if not self._state.changed:
+            return observation
+        self._state.edits.append(request.input)
+        step = await self._context.act("Execute Script", script_name=script)
+        self._note_execution(step)
+        outcome = step.told if step.ok else f"It failed:\n{short_traceback(step.told)}"
+        return f"{observation}\n\n{outcome}"
+
+    def _should_restore(self) -> bool:
+        return self._state.works or super()._should_restore()
+
+    def _restored(self, best: Trial, why: str) -> None:
+        super()._restored(best, why)
+        self._conversation.return_to_checkpoint()
+
+
+_MAX_FAILURE = 120
 
 
 class Ledger:
-    """Every trial in order, and which is the best."""
+    """Every trial in order, and the best one."""
 
     def __init__(self, metric: str, direction: Direction) -> None:
         self._metric = metric
@@ -179,16 +221,15 @@ class Ledger:
         self.trials: list[Trial] = []
         self.best: Trial | None = None
         self.since_best = 0
-        """Trials since the best one, all of them no better."""
+        """Trials since the best one or since it was restored, none of them better."""
 
     def note(self, step: Step, change: str) -> Trial:
-        """Enter an execution."""
+        """Add the trial of an execution."""
         value = step.validation.value if step.validation else None
         before = self.best.value if self.best else None
         trial = Trial(
             step=step.step,
             change=change,
-            before=before,
             value=value,
             kept=self._is_better(value, before),
             failure="" if value is not None else _last_line(step.told),
@@ -201,12 +242,12 @@ class Ledger:
 
     @property
     def fruitless(self) -> int:
-        """How many trials came after the best, whatever was gone back to between."""
+        """The number of trials after the best one, whether or not it was restored."""
         until_best = 0 if self.best is None else self.trials.index(self.best) + 1
         return len(self.trials) - until_best
 
     def table(self, last: int = 8) -> str:
-        """Return the last trials as lines, for a model to read."""
+        """Return the last trials and the best one as lines for the prompt."""
         shown = self.trials[-last:]
         if self.best is not None and self.best not in shown:
             shown = [self.best, *shown[1:]]
@@ -227,59 +268,65 @@ class Ledger:
         return than is None or self._sign * value > self._sign * than
 
 
-def _last_line(told: str) -> str:
-    lines = complaint(told).splitlines()
-    return lines[-1].strip()[:_LONGEST_FAILURE] if lines else "nothing was said"
+def _last_line(observation: str) -> str:
+    lines = short_traceback(observation).splitlines()
+    return lines[-1].strip()[:_MAX_FAILURE] if lines else "nothing was said"
 
 
 _CHANGES = {
     *("Write File", "Append File", "Copy File", "Undo Edit Script"),
     *("Edit Script (AI)", "Edit Script Segment (AI)", "Restore Workspace"),
 }
-_LONGEST_CHANGE = 120
+_MAX_CHANGE = 120
 
 
 @dataclass
 class WorkState:
-    """The state of the workspace, and of the model."""
+    """The state of the workspace and of the conversation."""
 
     change: str = "the starter as it is"
-    """What the next execution will try."""
+    """The change that the next execution tries."""
     changed: bool = False
-    """Whether anything was written since the last execution."""
+    """Whether a file was written since the last execution."""
     at_best: bool = True
     """Whether the workspace is as it was after the best trial."""
     works: bool = False
-    """Whether what lies in the workspace could be measured; else it is to be mended."""
+    """Whether the last execution had a score; if not, it must be fixed first."""
     ideas_used: int = 0
     bad_replies: int = 0
     remark: str = ""
-    """What the model is told once, before its next move."""
+    """Shown in the next prompt."""
     edits: list[dict[str, str]] = field(default_factory=list)
-    """What a guided model has asked for so far."""
+    """The inputs of a guided model's edits so far."""
 
-    def note(self, move: ActionRequest, step: Step) -> None:
-        """Mind what a move that executes nothing has changed."""
-        if step.ok and move.action in _CHANGES:
+    def note(self, request: ActionRequest, step: Step) -> None:
+        """Note the change of an action that executes nothing."""
+        if step.ok and request.action in _CHANGES:
             self.changed, self.at_best = True, False
-            self.change = _in_a_few_words(move)
+            self.change = _describe_change(request)
 
 
-def _in_a_few_words(move: ActionRequest) -> str:
-    if move.action == "Restore Workspace":
-        return f"as after step {move.given['step_number']}"
-    told = move.given.get("edit_instruction") or move.said.get("Thought") or move.action
-    return truncate(" ".join(told.split()), _LONGEST_CHANGE)
+def _describe_change(request: ActionRequest) -> str:
+    if request.action == "Restore Workspace":
+        return f"as after step {request.input['step_number']}"
+    words = (
+        request.input.get("edit_instruction")
+        or request.fields.get("Thought")
+        or request.action
+    )
+    line = " ".join(words.split())
+    too_long = len(line) > _MAX_CHANGE
+    return f"{line[: _MAX_CHANGE - 3]}..." if too_long else line
 
 
 def status_prompt(
-    mind: WorkState, ledger: Ledger, ideas: Sequence[str], left: Remaining
+    state: WorkState, ledger: Ledger, ideas: Sequence[str], left: Remaining
 ) -> str:
-    """Tell what was tried, what is left of the budget, and what to turn to."""
+    """Return the trials, the remaining budget, and what to do next."""
     return prompt(
         "modern_standing",
-        remark=mind.remark,
-        next=_next(mind, ideas),
+        remark=state.remark,
+        next=_next(state, ideas),
         ledger=ledger.table(),
         steps=str(left.steps),
         minutes=f"{left.seconds / 60:.0f}",
@@ -287,56 +334,9 @@ def status_prompt(
     )
 
 
-def _next(mind: WorkState, ideas: Sequence[str]) -> str:
-    """Return what the model is told to turn to, if anything."""
-    if not mind.works:
+def _next(state: WorkState, ideas: Sequence[str]) -> str:
+    if not state.works:
         return "The last trial has no score: mend its cause before anything else."
     if not ideas:
         return ""
-    return f"An idea for the next trial: {ideas[mind.ideas_used % len(ideas)]}"
-
-
-class GuidedResearcher(Researcher):
-    """A model with one script, which every edit executes."""
-
-    def _pointless(self, move: ActionRequest) -> str | None:
-        if move.given in self._mind.edits:
-            return "This very edit was tried before; try something else."
-        return super()._pointless(move)
-
-    async def _take(self, move: ActionRequest) -> str:
-        script = self._context.task.script
-        told = await super()._take(in_full(move, script))
-        if not self._mind.changed:
-            return told
-        self._mind.edits.append(move.given)
-        step = await self._context.act("Execute Script", script_name=script)
-        self._executed(step)
-        outcome = step.told if step.ok else f"It failed:\n{complaint(step.told)}"
-        return f"{told}\n\n{outcome}"
-
-    def _is_astray(self) -> bool:
-        return self._mind.works or super()._is_astray()
-
-    def _is_back_at(self, best: Trial, why: str) -> None:
-        super()._is_back_at(best, why)
-        self._conversation.forget_the_rest()
-
-
-async def start_research(context: Context, settings: Settings) -> ResearchStart:
-    """Measure the baseline; a guided model is shown the script too."""
-    script, source = context.task.script, ""
-    if settings.guided:
-        read = await context.act("Read File", file_name=script)
-        source = f"This is `{script}`:\n\n{fenced(read.observation)}\n"
-    baseline = await context.act("Execute Script", script_name=script)
-    system = prompt("modern", answering=settings.language.explanation(settings.form))
-    opening = prompt(
-        "modern_opening",
-        problem=context.problem,
-        source=source,
-        script=script,
-        baseline=baseline.told,
-    )
-    conversation = Conversation(system, opening, most_tokens=settings.context_tokens)
-    return ResearchStart(conversation, baseline)
+    return f"An idea for the next trial: {ideas[state.ideas_used % len(ideas)]}"

@@ -196,7 +196,9 @@ def cpu_seconds_of_sandboxes() -> dict[int, float]:
     return {
         int(entry.name): sum(map(_cpu_seconds, process_tree(int(entry.name))))
         for entry in _PROC.iterdir()
-        if entry.name.isdigit() and _parent(entry) == os.getpid() and _launching(entry)
+        if entry.name.isdigit()
+        and _parent(entry) == os.getpid()
+        and _bwrap_arguments(entry)
     }
 
 

@@ -23,7 +23,7 @@ from inspect_ai.model import (
 from inspect_ai.util import JSONSchema
 from pydantic import ValidationError
 
-from mlagentbench.agents.protocols.action_input import exactly
+from mlagentbench.agents.protocols.action_input import exact_object
 from mlagentbench.agents.protocols.json_reader import ReadingError, object_at
 from mlagentbench.core.text import clean_text, sendable, shortened
 from mlagentbench.core.trace import ModelCall, Step, Trace
@@ -104,10 +104,10 @@ def _config(
     config = GenerateConfig(**patience.model_dump())
     if preferred_protocol(model) != "schema":
         return config
-    one = exactly(
+    one = exact_object(
         {"mark": JSONSchema(type="integer"), "reason": JSONSchema(type="string")}
     )
-    schema = exactly(dict.fromkeys(order, one))
+    schema = exact_object(dict.fromkeys(order, one))
     held = ResponseSchema(name="vote", json_schema=schema, strict=True)
     return config.model_copy(update={"response_schema": held})
 

@@ -3,15 +3,15 @@
 import pytest
 from inspect_ai.model import GenerateConfig
 
-from mlagentbench.agents.protocols.json_schema import SchemaLanguage
+from mlagentbench.agents.protocols.json_schema import SchemaProtocol
 from mlagentbench.agents.protocols.protocol import ActionRequest
 
-SCHEMA = SchemaLanguage()
+SCHEMA = SchemaProtocol()
 
 
 @pytest.fixture
-def understand(form, reply):
-    return lambda text, **how: SCHEMA.understand(reply(text, **how), form)
+def parse(reply_format, reply):
+    return lambda text, **how: SCHEMA.parse(reply(text, **how), reply_format)
 
 
 @pytest.mark.parametrize(
@@ -27,17 +27,17 @@ def understand(form, reply):
     ],
 )
 @pytest.mark.parametrize("stop", ["stop", "max_tokens"])
-def test_a_whole_object_is_understood(written, stop, understand):
-    move = ActionRequest(
-        action="Read File", given={"file_name": "a.py"}, said={"Thought": "hm"}
+def test_a_whole_object_is_understood(written, stop, parse):
+    request = ActionRequest(
+        action="Read File", input={"file_name": "a.py"}, fields={"Thought": "hm"}
     )
-    assert understand(written, stop=stop) == move
+    assert parse(written, stop=stop) == request
 
 
-def test_an_object_without_its_last_brace_may_have_been_cut_off(understand):
+def test_an_object_without_its_last_brace_may_have_been_cut_off(parse):
     cut = '{"action": "Read File", "input": {"file_name": "a.py"}'
-    assert "could not be used" in understand(cut).why
-    assert "cut off" in understand(cut, stop="max_tokens").why
+    assert "could not be used" in parse(cut).why
+    assert "cut off" in parse(cut, stop="max_tokens").why
 
 
 @pytest.mark.parametrize(
@@ -56,19 +56,21 @@ def test_an_object_without_its_last_brace_may_have_been_cut_off(understand):
         ('{"a":' * 100_000, "too deeply"),
     ],
 )
-def test_anything_else_is_complained_about(written, why, understand):
-    assert why in understand(written[:200_000]).why
+def test_anything_else_is_complained_about(written, why, parse):
+    assert why in parse(written[:200_000]).why
 
 
-def test_the_schema_allows_exactly_the_fields_actions_and_inputs(form):
-    asked = SCHEMA.config(form, GenerateConfig()).response_schema.json_schema
+def test_the_schema_allows_exactly_the_fields_actions_and_inputs(reply_format):
+    asked = SCHEMA.config(reply_format, GenerateConfig()).response_schema.json_schema
     assert list(asked.properties) == [
         "research_plan_and_status",
         "thought",
         "action",
         "input",
     ]
-    assert asked.properties["action"].enum == [action.name for action in form.actions]
+    assert asked.properties["action"].enum == [
+        action.name for action in reply_format.actions
+    ]
     shapes = [list(shape.properties) for shape in asked.properties["input"].anyOf]
     assert ["file_name", "content"] in shapes
     assert [] in shapes
@@ -76,9 +78,11 @@ def test_the_schema_allows_exactly_the_fields_actions_and_inputs(form):
     assert asked.additionalProperties is False
 
 
-def test_the_explanation_shows_the_shape_and_the_conversation_goes_on(form, reply):
-    text = SCHEMA.explanation(form)
+def test_the_explanation_shows_the_shape_and_the_conversation_goes_on(
+    reply_format, reply
+):
+    text = SCHEMA.explanation(reply_format)
     assert '"research_plan_and_status": "..."' in text
     assert "<<" not in text
-    said, heard = SCHEMA.exchange(reply("{}\ud800"), "seen")
-    assert (said.text, heard.text) == ("{}\ufffd", "seen")
+    reply_message, answer = SCHEMA.exchange(reply("{}\ud800"), "seen")
+    assert (reply_message.text, answer.text) == ("{}\ufffd", "seen")

@@ -1,4 +1,4 @@
-"""Choosing a language, asking in it, and what is made harmless on the way in."""
+"""The choice of a protocol, one request for an action, and text that is cleaned."""
 
 import asyncio
 import json
@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inspect_ai.model import ChatMessageUser, GenerateConfig, ModelOutput
 
-from mlagentbench.agents.protocols.ask import ask_for_action, language_for
+from mlagentbench.agents.protocols.ask import ask_for_action, find_protocol
 from mlagentbench.agents.protocols.json_reader import read_leniently
 from mlagentbench.agents.protocols.protocol import ActionRequest
-from mlagentbench.core.errors import UsageError
 from mlagentbench.core.text import clean_text
 
 WHOLE = 'Action: Read File\nAction Input: {"file_name": "a"}'
@@ -26,7 +25,7 @@ documents = st.recursive(
 
 
 class Asked:
-    """The one thing of a context that hearing needs, and what it was asked."""
+    """A context that can only be asked, and keeps the config of the request."""
 
     def __init__(self, output):
         self.output = output
@@ -37,19 +36,19 @@ class Asked:
         return self.output
 
 
-def heard(output, form, protocol="text"):
+def ask(output, reply_format, protocol="text"):
     context = Asked(output)
     messages = [ChatMessageUser(content="Go on.")]
-    language = language_for(protocol, "text")
+    protocol = find_protocol(protocol, "text")
     found = asyncio.run(
-        ask_for_action(context, language, form, messages, GenerateConfig())
+        ask_for_action(context, protocol, reply_format, messages, GenerateConfig())
     )
     return found, context
 
 
-def test_a_move_is_heard_in_the_language_that_was_asked_in(form, reply):
-    found, context = heard(reply(WHOLE), form)
-    assert isinstance(found.understood, ActionRequest)
+def test_a_reply_is_parsed_in_the_protocol_of_the_request(reply_format, reply):
+    found, context = ask(reply(WHOLE), reply_format)
+    assert isinstance(found.result, ActionRequest)
     assert context.config.stop_seqs == ["Observation:"]
     assert not found.too_long
 
@@ -62,26 +61,26 @@ def test_a_move_is_heard_in_the_language_that_was_asked_in(form, reply):
         ("max_tokens", "cut off by the length limit", False),
     ],
 )
-def test_a_reply_that_ended_badly_is_no_move(stop, why, too_long, form, reply):
-    found, _ = heard(reply(WHOLE, stop=stop), form)
-    assert why in found.understood.why
+def test_a_reply_that_stopped_early_is_malformed(
+    stop, why, too_long, reply_format, reply
+):
+    found, _ = ask(reply(WHOLE, stop=stop), reply_format)
+    assert why in found.result.why
     assert found.too_long is too_long
 
 
 @pytest.mark.parametrize("protocol", ["text", "tools", "schema"])
-def test_no_reply_at_all_is_no_move(protocol, form):
-    found, _ = heard(ModelOutput(), form, protocol)
-    assert found.understood.why
+def test_no_reply_at_all_is_malformed(protocol, reply_format):
+    found, _ = ask(ModelOutput(), reply_format, protocol)
+    assert found.result.why
 
 
-def test_auto_is_what_the_provider_is_best_at_and_others_are_named():
-    assert language_for("auto", "tools") is language_for("tools", "text")
-    with pytest.raises(UsageError, match="choose text, tools, schema or auto"):
-        language_for("morse", "text")
+def test_auto_is_the_protocol_that_the_provider_prefers():
+    assert find_protocol("auto", "tools") is find_protocol("tools", "text")
 
 
 @given(st.text(st.characters()))
-def test_clean_text_can_be_recorded_and_is_clean_for_good(text):
+def test_clean_text_can_be_encoded_and_cleaning_again_changes_nothing(text):
     clean = clean_text(text)
     clean.encode()
     assert clean_text(clean) == clean
@@ -94,10 +93,10 @@ def test_clean_text_keeps_lines_and_joins_halves():
 
 
 @given(documents, st.booleans())
-def test_lenient_reading_agrees_with_json_where_it_is_json(document, ascii_only):
+def test_the_lenient_reader_agrees_with_json_on_valid_json(document, ascii_only):
     text = json.dumps(document, ensure_ascii=ascii_only)
     value, end = read_leniently(text)
-    # Escaped halves of a character are joined later, where all text is cleaned.
+    # Escaped halves of a character are joined later, when the text is cleaned.
     assert clean_text(json.dumps(value, ensure_ascii=False)) == clean_text(
         json.dumps(document, ensure_ascii=False)
     )

@@ -1,4 +1,4 @@
-"""Which agents there are."""
+"""The agents by name."""
 
 import pytest
 
@@ -7,16 +7,18 @@ from mlagentbench.core.errors import UsageError
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_every_line_of_the_table_can_be_loaded(name):
+def test_every_agent_can_be_loaded(name):
     assert callable(load_agent(find_agent(name)))
 
 
-def test_an_unknown_name_is_answered_with_the_nearest():
+def test_an_unknown_name_is_refused_with_the_nearest():
     with pytest.raises(UsageError, match="did you mean tuner"):
         find_agent("tunner")
+    with pytest.raises(UsageError, match="unknown agent 'xyz'; run `mlab agents`"):
+        find_agent("xyz")
 
 
-def test_an_agent_from_outside_is_a_module_and_a_function():
+def test_an_outside_agent_is_a_module_and_a_function():
     assert load_agent(find_agent("mlagentbench.agents.baselines:starter")).__name__
     with pytest.raises(UsageError, match="cannot import 'no_such_module'"):
         load_agent(find_agent("no_such_module:agent"))

@@ -1,0 +1,84 @@
+"""Settings of the agents: which keys and values each agent takes."""
+
+import subprocess
+import sys
+
+import pytest
+
+from mlagentbench.agents.catalogue import AGENTS, find_agent
+from mlagentbench.agents.settings import (
+    FIELDS,
+    SMALL_MODEL,
+    ClassicSettings,
+    ModernSettings,
+    read_research,
+)
+from mlagentbench.core.errors import UsageError
+
+CLASSIC = {"style": "classic"}
+
+
+@pytest.mark.parametrize(
+    ("agent", "settings", "message"),
+    [
+        ("act", {"protocol": "morse"}, "choose from: text, tools, schema, auto"),
+        ("act", {"log": "on"}, "no setting 'log'; it has: protocol, max_agent_steps"),
+        ("react", {"max_agent_steps": "0"}, "'0' for -A max_agent_steps; give a "),
+        ("react", {"max_agent_steps": "\u0665"}, "give a number from 1"),
+        ("research", {"style": "baroque"}, "choose from: classic, modern"),
+        ("research", CLASSIC | {"log": "yes"}, "choose from: on, off"),
+        ("research", CLASSIC | {"fields": "plan,ideas"}, "'plan,ideas' .*fact_check"),
+        ("research", CLASSIC | {"trials": "3"}, "no setting 'trials'; it has: .*style"),
+        ("research", CLASSIC | {"patience": "3"}, "no setting 'patience'"),
+        ("research", {"steps_in_context": "3"}, "no setting 'steps_in_context'"),
+        ("research", {"ideas": "good"}, "choose from: off, generic"),
+        ("tuner", {"trials": "many"}, "'many' for -A trials; give a number from 0 to"),
+        ("tree", {"debug": "6"}, "give a number from 0 to 5"),
+        ("autogpt", {"protocol": "tools"}, "choose from: text, schema, auto"),
+        ("bash", {"context": "9" * 5000}, "give a number from 1"),
+    ],
+)  # fmt: skip
+def test_invalid_settings_are_refused_with_the_valid_ones(agent, settings, message):
+    with pytest.raises(UsageError, match=message) as refused:
+        find_agent(agent).check_settings(settings)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_every_agent_refuses_unknown_settings(agent):
+    entry = find_agent(agent)
+    entry.check_settings({})
+    with pytest.raises(UsageError, match="this agent has no setting 'unknown'"):
+        entry.check_settings({"unknown": "1"})
+
+
+def test_an_outside_agent_reads_its_own_settings():
+    find_agent("module:function").check_settings({"anything": "1"})
+
+
+def test_fields_are_ordered_as_in_the_paper():
+    assert ClassicSettings.read({"fields": "thought, plan"}).fields == (
+        "Research Plan and Status",
+        "Thought",
+    )
+    assert ClassicSettings.read({"fields": "none"}).fields == ()
+    assert ClassicSettings().fields == tuple(FIELDS.values())
+
+
+def test_the_style_decides_which_settings_the_research_agent_has():
+    assert isinstance(read_research({"style": "classic"}), ClassicSettings)
+    assert isinstance(read_research({}), ModernSettings)
+
+
+def test_the_defaults_for_a_small_model_are_valid():
+    small = ModernSettings.read(SMALL_MODEL | {"patience": "3"})
+    assert (small.actions, small.log, small.patience) == ("few", "off", 3)
+
+
+def test_settings_are_validated_without_importing_the_engine():
+    code = (
+        "import sys; from mlagentbench.agents.catalogue import find_agent;"
+        "find_agent('research').check_settings({'actions': 'few'});"
+        "sys.exit('inspect_ai' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

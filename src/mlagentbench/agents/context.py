@@ -38,31 +38,25 @@ class Context(Protocol):
     @property
     def task(self) -> Task:
         """The task that the agent works on."""
-        ...
 
     @property
     def problem(self) -> str:
         """The problem text of the task."""
-        ...
 
     @property
     def settings(self) -> Mapping[str, str]:
         """The agent's settings, from `-A key=value`."""
-        ...
 
     @property
     def speech(self) -> ProtocolName:
         """The reply protocol that suits the main model's provider best."""
-        ...
 
     @property
     def rng(self) -> random.Random:
         """Random numbers, seeded by the run."""
-        ...
 
     def remaining(self) -> Remaining:
         """Return the remaining budget."""
-        ...
 
     async def ask(
         self,
@@ -73,7 +67,6 @@ class Context(Protocol):
         config: "GenerateConfig | None" = None,
     ) -> "ModelOutput":
         """Call a language model; the reply is recorded before it is returned."""
-        ...
 
     async def act(
         self, action: str, *, said: Mapping[str, str] | None = None, **given: str
@@ -83,7 +76,6 @@ class Context(Protocol):
         `said` holds what the agent's model wrote beside the action, such as a plan or
         a thought. An agent that passes it starts a new agent step with it.
         """
-        ...
 
     async def reject(
         self,
@@ -97,7 +89,6 @@ class Context(Protocol):
 
         It is an agent step, and costs a step of the budget unless `counts` is false.
         """
-        ...
 
 
 Agent = Callable[[Context], Awaitable[None]]

@@ -1,5 +1,6 @@
 """A chat with a model that is summarized in time, and the loop that agents share."""
 
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from mlagentbench.agents.protocols.protocol import (
 )
 from mlagentbench.core.text import shortened
 from mlagentbench.environment.actions import ACTIONS
+
+logger = logging.getLogger(__name__)
 
 _MAX_SUMMARIZED_CHARACTERS = 60_000
 _SUMMARY = GenerateConfig(temperature=0.0, max_tokens=800)
@@ -95,6 +98,7 @@ class Conversation:
         old, recent = self._exchanges[:-kept], self._exchanges[-kept:]
         if not old:
             return False
+        logger.debug("summarizing %d exchanges", len(old))
         self._exchanges = recent
         self._checkpoint = max(0, self._checkpoint - len(old))
         text = "\n\n".join(message.text for exchange in old for message in exchange)

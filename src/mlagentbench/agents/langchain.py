@@ -112,11 +112,15 @@ def _as_tool(action: Action, context: Context, over: _Over) -> BaseTool:
             raise _OverError
         return step.told
 
+    texts = {
+        name: {"type": "string", "description": text}
+        for name, text in action.parameters.items()
+    }
     return StructuredTool.from_function(
         coroutine=run,
         name=action.tool_name,
         description=action.summary,
-        args_schema=_arguments(action),
+        args_schema={"type": "object", "properties": texts, "required": list(texts)},
     )
 
 
@@ -126,14 +130,3 @@ async def _step(action: Action, context: Context, given: dict[str, Any]) -> Step
         return await context.reject(f"{action.name} {sorted(given)}", why)
     texts: dict[str, Any] = {name: str(value) for name, value in given.items()}
     return await context.act(action.name, **texts)
-
-
-def _arguments(action: Action) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {
-            name: {"type": "string", "description": text}
-            for name, text in action.parameters.items()
-        },
-        "required": list(action.parameters),
-    }

@@ -1,5 +1,6 @@
 """The choice of a reply protocol, and one request for the next action."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from mlagentbench.agents.protocols.protocol import (
 from mlagentbench.agents.protocols.text_fields import TextProtocol
 from mlagentbench.agents.protocols.tool_calls import ToolProtocol
 from mlagentbench.agents.settings import ProtocolChoice
+
+logger = logging.getLogger(__name__)
 
 REFUSED = (
     "Your reply was withheld by the provider's content filter, so it counts as"
@@ -59,8 +62,11 @@ async def ask_for_action(
     )
     match output.stop_reason if output.choices else "unknown":
         case "content_filter":
-            return Parsed(output, Malformed(why=REFUSED))
+            parsed = Parsed(output, Malformed(why=REFUSED))
         case "model_length":
-            return Parsed(output, Malformed(why=CONTEXT_EXCEEDED), too_long=True)
+            parsed = Parsed(output, Malformed(why=CONTEXT_EXCEEDED), too_long=True)
         case _:
-            return Parsed(output, protocol.parse(output, format))
+            parsed = Parsed(output, protocol.parse(output, format))
+    if isinstance(parsed.result, Malformed):
+        logger.debug("malformed reply: %s", parsed.result.why)
+    return parsed

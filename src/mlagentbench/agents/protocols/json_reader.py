@@ -269,23 +269,17 @@ def _mark(text: str, key: str) -> tuple[int, int]:
 
 
 def _before_comma(text: str, key_start: int) -> int:
-    end = _skip_back(text, key_start)
+    end = len(text[:key_start].rstrip())
     if text[end - 1 : end] != ",":
         raise UnreadableError("a comma is missing")
     return _before_quote(text, end - 1)
 
 
 def _before_quote(text: str, at: int) -> int:
-    end = _skip_back(text, at)
+    end = len(text[:at].rstrip())
     if at < 0 or text[end - 1 : end] != '"':
         raise UnreadableError("a text has no end")
     return end - 1
-
-
-def _skip_back(text: str, at: int) -> int:
-    while at > 0 and text[at - 1].isspace():
-        at -= 1
-    return at
 
 
 def _value(text: str, begin: int, end: int) -> str:

@@ -5,7 +5,9 @@ import re
 
 import pytest
 
+from mlagentbench.core.actions import ACTION_SPECS
 from mlagentbench.core.errors import ActionError
+from mlagentbench.environment.action import Action
 from mlagentbench.environment.actions import ACTIONS
 
 
@@ -19,6 +21,13 @@ def test_wrong_arguments_are_answered_with_the_usage(action):
 def test_an_argument_that_is_no_text_is_answered_with_the_usage(value):
     with pytest.raises(ActionError, match="must be text"):
         asyncio.run(ACTIONS["Read File"].perform(None, {"file_name": value}))
+
+
+def test_every_spec_is_implemented_and_names_its_own_parameters():
+    assert list(ACTIONS) == list(ACTION_SPECS)
+    for name, spec in ACTION_SPECS.items():
+        assert ACTIONS[name] == Action.of(spec, ACTIONS[name].do)
+        assert {spec.reads, spec.writes} - {None} <= set(spec.parameters)
 
 
 def test_exactly_one_action_ends_the_run():

@@ -108,7 +108,7 @@ def make_step(run: str, step: int = 1, **changes: Any) -> Step:
         "run": run,
         "step": step,
         "agent_step": step,
-        "action": "execute",
+        "action": "Execute Script",
         "input": {"script": "train.py"},
         "observation": "epoch 1 loss 0.71\nepoch 2 loss 0.63\nwrote submission.csv",
         "ok": True,
@@ -157,7 +157,7 @@ def _wrote(card: Scorecard, number: int) -> Step:
     return make_step(
         card.run,
         number,
-        action="write_file",
+        action="Write File",
         input={"path": "train.py", "content": "import numpy as np\n" * 20},
         fields={} if card.model == "none" else thought,
         observation="Wrote 20 lines to train.py.",

@@ -1,17 +1,15 @@
 """The contracts: Action and ActionContext."""
 
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, Self
 
 from inspect_ai.model import GenerateConfig
 from inspect_ai.util import SandboxEnvironment
 
+from mlagentbench.core.actions import ActionSpec
 from mlagentbench.core.errors import ActionError
 from mlagentbench.core.task import Task
-
-_WORD = re.compile(r"[a-z0-9]+")
 
 CheckSubmission = Callable[[], Awaitable[str | None]]
 """Would the submission be accepted as it lies there? The reason where not."""
@@ -57,35 +55,16 @@ class ActionContext:
 
 
 @dataclass(frozen=True)
-class Action:
-    """Something an agent may do; what it returns is the observation."""
+class Action(ActionSpec):
+    """An action that can be carried out; what it returns is the observation."""
 
-    name: str
-    """As the paper writes it: `Execute Script`."""
-    summary: str
-    """What it does, told to the agent."""
-    do: Callable[..., Awaitable[str]]
-    """Called with the room and one string per parameter."""
-    parameters: Mapping[str, str] = field(default_factory=dict)
-    """Each parameter's name and what it means."""
-    executes: bool = False
-    """Whether it runs the agent's code, after which progress is measured."""
-    ends_run: bool = False
+    do: Callable[..., Awaitable[str]] = field(kw_only=True)
+    """Called with the context and one string per parameter."""
 
-    @property
-    def tool_name(self) -> str:
-        """The name under which models call it as a tool: `execute_script`."""
-        return "_".join(_WORD.findall(self.name.lower()))
-
-    @property
-    def usage(self) -> str:
-        """How to call it, shown when it was called wrongly."""
-        inputs = ", ".join(
-            f'"{name}": <{text}>' for name, text in self.parameters.items()
-        )
-        return (
-            f"{self.name} takes {{{inputs}}}" if inputs else f"{self.name} takes {{}}"
-        )
+    @classmethod
+    def of(cls, spec: ActionSpec, do: Callable[..., Awaitable[str]]) -> Self:
+        """Return the implementation of a spec."""
+        return cls(**vars(spec), do=do)
 
     async def perform(self, room: ActionContext, given: Mapping[str, object]) -> str:
         """Check the arguments, then act."""

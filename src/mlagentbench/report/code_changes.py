@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from mlagentbench.core.actions import WRITE_FILE, WRITING, given
 from mlagentbench.core.record import Record
 from mlagentbench.core.text import first_lines
 from mlagentbench.core.trace import Step, Trace
@@ -91,10 +92,6 @@ def _others(names: tuple[str, ...]) -> str:
     return f"{listed}, and {more:,} more" if more > 0 else listed
 
 
-_TARGETS = ("save_name", "destination", "file_name", "script_name")
-"""What actions call the file they write; the most definite first."""
-_WRITING = ("write", "append", "copy", "edit", "undo", "restore")
-"""What actions that change files begin with."""
 _LONGEST = 200_000
 _LINES_TOLD = 4
 
@@ -140,34 +137,14 @@ def edits(trace: Trace) -> dict[int, Edit]:
     texts: dict[str, str] = {}
     found: dict[int, Edit] = {}
     for place, step in enumerate(trace.steps):
-        name = _target(step)
-        if name is None or not step.ok:
+        name = given(step, WRITING.get(step.action, ""))
+        if not name or not step.ok:
             continue
-        content = step.input.get("content")
-        whole = isinstance(content, str) and _verb(step) == "write"
-        after = content if whole else None
+        after = given(step, "content") if step.action == WRITE_FILE.name else None
         found[place] = Edit(step, name, texts.pop(name, None), after)
         if after is not None:
             texts[name] = after
     return found
-
-
-def _verb(step: Step) -> str:
-    # Models call `Write File` as `write_file` too.
-    return next(iter(step.action[:100].lower().replace("_", " ").split()), "")
-
-
-def writes(step: Step) -> bool:
-    """Tell whether a step is meant to change files."""
-    return _verb(step) in _WRITING
-
-
-def _target(step: Step) -> str | None:
-    """Name the file that a step writes; None where it writes none."""
-    if not writes(step):
-        return None
-    name = next((step.input[key] for key in _TARGETS if key in step.input), None)
-    return name if isinstance(name, str) else None
 
 
 def _from_diff(observation: str, shown: str) -> str:

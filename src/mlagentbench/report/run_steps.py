@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from mlagentbench.core.actions import executes
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Direction
 from mlagentbench.core.text import first_lines
 from mlagentbench.core.trace import Step, Trace
-from mlagentbench.report.code_changes import Edit, edits, writes
+from mlagentbench.report.code_changes import Edit, edits
 from mlagentbench.report.data import code_changes
 from mlagentbench.report.number_format import (
     Portion,
@@ -187,7 +188,6 @@ def _change(before: str, after: str) -> str:
     return f"+{added} -{removed} lines"
 
 
-_EXECUTING = ("execute_script", "run_command", "python_repl")
 _EXPERIMENT_FRAME = 130
 """A row's markup, in bytes."""
 _EDITS_TOLD = 6
@@ -236,14 +236,6 @@ def experiments(
         for step, since in chosen
     )
     return Experiments(rows=rows, total=len(found))
-
-
-def executes(step: Step) -> bool:
-    """Tell whether a step ran the agent's code."""
-    name = "_".join(step.action.lower().split())
-    if name in _EXECUTING or step.validation is not None:
-        return True
-    return step.seconds.execute > 0 and not writes(step)
 
 
 def _executions(trace: Trace) -> Iterator[tuple[Step, list[Edit]]]:

@@ -18,6 +18,7 @@ from mlagentbench.agents.protocols.protocol import (
 from mlagentbench.agents.settings import ModernSettings
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Direction
+from mlagentbench.core.text import truncate
 from mlagentbench.core.trace import Fault, Step
 from mlagentbench.environment.actions import ACTIONS
 
@@ -273,10 +274,6 @@ def _last_line(observation: str) -> str:
     return lines[-1].strip()[:_MAX_FAILURE] if lines else "nothing was said"
 
 
-_CHANGES = {
-    *("Write File", "Append File", "Copy File", "Undo Edit Script"),
-    *("Edit Script (AI)", "Edit Script Segment (AI)", "Restore Workspace"),
-}
 _MAX_CHANGE = 120
 
 
@@ -301,22 +298,20 @@ class WorkState:
 
     def note(self, request: ActionRequest, step: Step) -> None:
         """Note the change of an action that executes nothing."""
-        if step.ok and request.action in _CHANGES:
+        if step.ok and ACTIONS[request.action].changes_workspace:
             self.changed, self.at_best = True, False
             self.change = _describe_change(request)
 
 
 def _describe_change(request: ActionRequest) -> str:
-    if request.action == "Restore Workspace":
+    if ACTIONS[request.action].restores:
         return f"as after step {request.input['step_number']}"
     words = (
         request.input.get("edit_instruction")
         or request.fields.get("Thought")
         or request.action
     )
-    line = " ".join(words.split())
-    too_long = len(line) > _MAX_CHANGE
-    return f"{line[: _MAX_CHANGE - 3]}..." if too_long else line
+    return truncate(" ".join(words.split()), _MAX_CHANGE)
 
 
 def status_prompt(

@@ -2,6 +2,7 @@
 
 import re
 
+from mlagentbench.core import actions
 from mlagentbench.core.errors import ActionError
 from mlagentbench.environment.action import Action, ActionContext
 
@@ -19,12 +20,7 @@ async def _restore_workspace(context: ActionContext, step_number: str) -> str:
     return done
 
 
-RESTORE_WORKSPACE = Action(
-    name="Restore Workspace",
-    summary="Put every file of the workspace back to what it was after a step.",
-    parameters={"step_number": "the number of an earlier step"},
-    do=_restore_workspace,
-)
+RESTORE_WORKSPACE = Action.of(actions.RESTORE_WORKSPACE, _restore_workspace)
 
 
 async def _check_submission(context: ActionContext) -> str:
@@ -34,21 +30,11 @@ async def _check_submission(context: ActionContext) -> str:
     return "The submission would be accepted."
 
 
-CHECK_SUBMISSION = Action(
-    name="Check Submission",
-    summary="See whether the submission would be accepted as it is; tells no score.",
-    do=_check_submission,
-)
+CHECK_SUBMISSION = Action.of(actions.CHECK_SUBMISSION, _check_submission)
 
 
 async def _final_answer(context: ActionContext, final_answer: str) -> str:  # noqa: ARG001  # what was answered stands in the step
     return "The run has ended; what lies in the workspace is judged."
 
 
-FINAL_ANSWER = Action(
-    name="Final Answer",
-    summary="End the run: what lies in the workspace now is your submission.",
-    parameters={"final_answer": "what you did and found, in a few sentences"},
-    ends_run=True,
-    do=_final_answer,
-)
+FINAL_ANSWER = Action.of(actions.FINAL_ANSWER, _final_answer)

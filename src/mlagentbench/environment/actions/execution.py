@@ -4,6 +4,7 @@ import math
 
 from inspect_ai.util import ExecResult
 
+from mlagentbench.core import actions
 from mlagentbench.core.errors import ActionError
 from mlagentbench.environment.action import Action, ActionContext
 from mlagentbench.environment.paths import WORKSPACE, workspace_path
@@ -57,13 +58,7 @@ async def run_python(
     return result.stdout or result.stderr
 
 
-EXECUTE_SCRIPT = Action(
-    name="Execute Script",
-    summary="Run a Python script of the workspace and see what it prints.",
-    parameters={"script_name": "a Python file, relative to the workspace"},
-    executes=True,
-    do=_execute_script,
-)
+EXECUTE_SCRIPT = Action.of(actions.EXECUTE_SCRIPT, _execute_script)
 
 
 async def _python_repl(context: ActionContext, command: str) -> str:
@@ -72,14 +67,7 @@ async def _python_repl(context: ActionContext, command: str) -> str:
     return printed or "(nothing was printed)"
 
 
-PYTHON_REPL = Action(
-    name="Python REPL",
-    summary="Run Python code in the workspace and see what it prints; nothing is"
-    " remembered from one call to the next.",
-    parameters={"command": "the Python code to run"},
-    executes=True,
-    do=_python_repl,
-)
+PYTHON_REPL = Action.of(actions.PYTHON_REPL, _python_repl)
 
 
 async def _run_command(context: ActionContext, command: str) -> str:
@@ -87,11 +75,4 @@ async def _run_command(context: ActionContext, command: str) -> str:
     return with_output("The command has been run.", done.stdout, done.stderr)
 
 
-RUN_COMMAND = Action(
-    name="Run Command",
-    summary="Run a bash command in the workspace and see what it prints; nothing but"
-    " files is remembered from one call to the next.",
-    parameters={"command": "the command to run"},
-    executes=True,
-    do=_run_command,
-)
+RUN_COMMAND = Action.of(actions.RUN_COMMAND, _run_command)

@@ -1,5 +1,6 @@
 """List, Read, Write, Append, Copy, Undo, Inspect Lines."""
 
+from mlagentbench.core import actions
 from mlagentbench.core.errors import ActionError
 from mlagentbench.core.text import lines_of, parse_range
 from mlagentbench.environment.action import Action, ActionContext
@@ -34,24 +35,14 @@ def _visible(text: str) -> str:
     return "".join(shown)
 
 
-LIST_FILES = Action(
-    name="List Files",
-    summary="List the files in a folder of the workspace.",
-    parameters={"dir_path": "a folder, relative to the workspace; . is the workspace"},
-    do=_list_files,
-)
+LIST_FILES = Action.of(actions.LIST_FILES, _list_files)
 
 
 async def _read_file(context: ActionContext, file_name: str) -> str:
     return await read_text(context, file_name)
 
 
-READ_FILE = Action(
-    name="Read File",
-    summary="Read a text file of the workspace.",
-    parameters={"file_name": "a file, relative to the workspace"},
-    do=_read_file,
-)
+READ_FILE = Action.of(actions.READ_FILE, _read_file)
 
 
 async def _write_file(context: ActionContext, file_name: str, content: str) -> str:
@@ -59,15 +50,7 @@ async def _write_file(context: ActionContext, file_name: str, content: str) -> s
     return f"{file_name} was written ({len(content)} characters)."
 
 
-WRITE_FILE = Action(
-    name="Write File",
-    summary="Write text into a file of the workspace, replacing what it held.",
-    parameters={
-        "file_name": "a file, relative to the workspace",
-        "content": "the whole new text of the file",
-    },
-    do=_write_file,
-)
+WRITE_FILE = Action.of(actions.WRITE_FILE, _write_file)
 
 
 async def _append_file(context: ActionContext, file_name: str, content: str) -> str:
@@ -75,15 +58,7 @@ async def _append_file(context: ActionContext, file_name: str, content: str) -> 
     return f"{len(content)} characters were appended to {file_name}."
 
 
-APPEND_FILE = Action(
-    name="Append File",
-    summary="Add text at the end of a file of the workspace; makes it where needed.",
-    parameters={
-        "file_name": "a file, relative to the workspace",
-        "content": "the text to add",
-    },
-    do=_append_file,
-)
+APPEND_FILE = Action.of(actions.APPEND_FILE, _append_file)
 
 
 async def _copy_file(context: ActionContext, source: str, destination: str) -> str:
@@ -91,15 +66,7 @@ async def _copy_file(context: ActionContext, source: str, destination: str) -> s
     return f"{source} was copied to {destination}."
 
 
-COPY_FILE = Action(
-    name="Copy File",
-    summary="Copy a file of the workspace to another name.",
-    parameters={
-        "source": "the file to copy, relative to the workspace",
-        "destination": "where to, relative to the workspace",
-    },
-    do=_copy_file,
-)
+COPY_FILE = Action.of(actions.COPY_FILE, _copy_file)
 
 
 async def _undo_edit_script(context: ActionContext, script_name: str) -> str:
@@ -110,14 +77,7 @@ async def _undo_edit_script(context: ActionContext, script_name: str) -> str:
     return f"The last edit of {script_name} was undone. It now holds:\n{text}"
 
 
-UNDO_EDIT_SCRIPT = Action(
-    name="Undo Edit Script",
-    summary="Undo the last edit of a file; may be repeated.",
-    parameters={"script_name": "the edited file, relative to the workspace"},
-    do=_undo_edit_script,
-)
-
-MOST_LINES = 100
+UNDO_EDIT_SCRIPT = Action.of(actions.UNDO_EDIT_SCRIPT, _undo_edit_script)
 
 
 async def _inspect_script_lines(
@@ -127,9 +87,10 @@ async def _inspect_script_lines(
     end_line_number: str,
 ) -> str:
     wanted = parse_range(start_line_number, end_line_number, INSPECT_SCRIPT_LINES.usage)
-    if len(wanted) > MOST_LINES:
+    if len(wanted) > actions.INSPECTED_LINES:
         raise ActionError(
-            f"these are {len(wanted)} lines; at most {MOST_LINES} are shown at once"
+            f"these are {len(wanted)} lines;"
+            f" at most {actions.INSPECTED_LINES} are shown at once"
         )
     lines = lines_of(await read_text(context, script_name))
     if wanted.first > len(lines):
@@ -139,13 +100,4 @@ async def _inspect_script_lines(
     return f"{lead}\n{''.join(lines[wanted.first - 1 : last])}"
 
 
-INSPECT_SCRIPT_LINES = Action(
-    name="Inspect Script Lines",
-    summary=f"See up to {MOST_LINES} lines of a file, and how many lines it has.",
-    parameters={
-        "script_name": "a file, relative to the workspace",
-        "start_line_number": "the first line to see, counted from 1",
-        "end_line_number": "the last line to see",
-    },
-    do=_inspect_script_lines,
-)
+INSPECT_SCRIPT_LINES = Action.of(actions.INSPECT_SCRIPT_LINES, _inspect_script_lines)

@@ -2,6 +2,7 @@
 
 from inspect_ai.model import GenerateConfig
 
+from mlagentbench.core import actions
 from mlagentbench.core.errors import ActionError
 from mlagentbench.core.text import (
     BLOCK_CHARACTERS,
@@ -105,17 +106,7 @@ def _ending_its_last_line(code: str) -> str:
     return code if not code or code.endswith("\n") else f"{code}\n"
 
 
-EDIT_SCRIPT = Action(
-    name="Edit Script (AI)",
-    summary="Have an editor change a Python script as you instruct it, and see what"
-    " changed; a script that is not there is written anew.",
-    parameters={
-        "script_name": "the script to start from, relative to the workspace",
-        "edit_instruction": "what to change, step by step and in detail",
-        "save_name": "where to save the result, relative to the workspace",
-    },
-    do=_edit_script,
-)
+EDIT_SCRIPT = Action.of(actions.EDIT_SCRIPT, _edit_script)
 
 _NO_TEXT = "\ufffd"
 
@@ -158,19 +149,7 @@ def _parts(text: str, segment: LineRange, name: str) -> tuple[str, str, str]:
     return "".join(lines[:start]), "".join(lines[start:end]), "".join(lines[end:])
 
 
-EDIT_SCRIPT_SEGMENT = Action(
-    name="Edit Script Segment (AI)",
-    summary="Have an editor change some lines of a Python script as you instruct it,"
-    " and see what changed.",
-    parameters={
-        "script_name": "the script to start from, relative to the workspace",
-        "start_line_number": "the first line to change, counted from 1",
-        "end_line_number": "the last line to change",
-        "edit_instruction": "what to change, step by step and in detail",
-        "save_name": "where to save the whole script, relative to the workspace",
-    },
-    do=_edit_script_segment,
-)
+EDIT_SCRIPT_SEGMENT = Action.of(actions.EDIT_SCRIPT_SEGMENT, _edit_script_segment)
 
 MOST_BLOCKS = 20
 
@@ -239,12 +218,4 @@ async def consult(context: ActionContext, question: str) -> str:
     return f"{said}\n[cut off by the length limit]" if told.cut_off else said
 
 
-UNDERSTAND_FILE = Action(
-    name="Understand File",
-    summary="Have a helper read a file and say what it holds about what you look for.",
-    parameters={
-        "file_name": "a file, relative to the workspace",
-        "things_to_look_for": "what to look for in it, in detail",
-    },
-    do=_understand_file,
-)
+UNDERSTAND_FILE = Action.of(actions.UNDERSTAND_FILE, _understand_file)

@@ -1,5 +1,6 @@
 """Append Summary, Retrieval, Reflection."""
 
+from mlagentbench.core import actions
 from mlagentbench.core.text import shortened
 from mlagentbench.environment.action import Action, ActionContext
 from mlagentbench.environment.actions.model_edits import consult
@@ -20,12 +21,7 @@ async def add_to_log(context: ActionContext, content: str) -> None:
     await append_text(context, RESEARCH_LOG, f"{content.rstrip()}\n")
 
 
-APPEND_SUMMARY = Action(
-    name="Append Summary to Research Log",
-    summary="Note down in the research log what you did and found.",
-    parameters={"content": "a summary of the last step, in at most 500 characters"},
-    do=_append_summary,
-)
+APPEND_SUMMARY = Action.of(actions.APPEND_SUMMARY, _append_summary)
 
 
 async def _retrieval(context: ActionContext, current_plan: str) -> str:
@@ -49,12 +45,7 @@ async def read_log(context: ActionContext) -> str:
     return shortened(text, _CHARACTERS) if text.strip() else ""
 
 
-RETRIEVAL = Action(
-    name="Retrieval from Research Log",
-    summary="Have a helper tell you what the research log says about your plan.",
-    parameters={"current_plan": "your research plan and its status, in detail"},
-    do=_retrieval,
-)
+RETRIEVAL = Action.of(actions.RETRIEVAL, _retrieval)
 
 
 async def _reflection(context: ActionContext, things_to_reflect_on: str) -> str:
@@ -68,9 +59,4 @@ async def _reflection(context: ActionContext, things_to_reflect_on: str) -> str:
     return await consult(context, question)
 
 
-REFLECTION = Action(
-    name="Reflection",
-    summary="Have a helper reflect on the problem and the research log with you.",
-    parameters={"things_to_reflect_on": "what to reflect on, in detail"},
-    do=_reflection,
-)
+REFLECTION = Action.of(actions.REFLECTION, _reflection)

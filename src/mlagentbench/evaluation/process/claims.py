@@ -14,15 +14,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from mlagentbench.core.actions import CODE, FINAL, LOG, given, is_note
+from mlagentbench.core.actions import (
+    APPEND_FILE,
+    APPEND_SUMMARY,
+    CODE,
+    FINAL_ANSWER,
+    REFLECTION,
+    RETRIEVAL,
+    WRITE_FILE,
+    given,
+    is_note,
+)
 from mlagentbench.core.scorecard import Finding
 from mlagentbench.core.trace import Step
 from mlagentbench.evaluation.process.story import RunView, found
 
 _SAID_IN = {
-    LOG: "content",
-    FINAL: "final_answer",
-    "Reflection": "things_to_reflect_on",
+    APPEND_SUMMARY.name: "content",
+    FINAL_ANSWER.name: "final_answer",
+    REFLECTION.name: "things_to_reflect_on",
 }
 _ABOUT = re.compile(
     r"(?:~|≈|\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|over|under"
@@ -54,7 +64,7 @@ def _texts(step: Step) -> Iterator[str]:
     yield from step.fields.values()
     if step.action in _SAID_IN:
         yield given(step, _SAID_IN[step.action])
-    elif step.action in {"Write File", "Append File"} and is_note(step):
+    elif step.action in {WRITE_FILE.name, APPEND_FILE.name} and is_note(step):
         yield given(step, "content")
 
 
@@ -156,7 +166,7 @@ def _is_borne_out(result: Result, step: Step, evidence: Evidence) -> bool:
     return evidence.within(low, high, step.step)
 
 
-_TOLD_BY_A_MODEL = frozenset({"Reflection", "Retrieval from Research Log"})
+_TOLD_BY_A_MODEL = frozenset({REFLECTION.name, RETRIEVAL.name})
 """What these show is no observation: a model wrote it."""
 _ABOUT_SHARE = 0.05
 _TRAILING_ZEROS = 0.01

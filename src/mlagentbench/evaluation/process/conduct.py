@@ -6,15 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 
 from mlagentbench.core.actions import (
-    FINAL,
-    LOG,
-    RESTORE,
-    TARGET,
-    UNDO,
+    APPEND_SUMMARY,
+    CHECK_SUBMISSION,
+    COPY_FILE,
+    FINAL_ANSWER,
+    RESTORE_WORKSPACE,
+    UNDO_EDIT_SCRIPT,
+    WRITING,
     executes,
     given,
     is_code,
-    plain,
+    workspace_name,
 )
 from mlagentbench.core.scorecard import Finding
 from mlagentbench.core.task import Budget
@@ -50,7 +52,7 @@ def repeated_actions(story: RunView) -> Iterator[Finding]:
         last[key] = index
         if _changes_something(story, index):
             changed = logged = index
-        elif step.action == LOG:
+        elif step.action == APPEND_SUMMARY.name:
             logged = index
 
 
@@ -62,16 +64,18 @@ def _key(step: Step) -> str:
 def _is_idle(story: RunView, index: int, *, unchanged: bool) -> bool:
     """Tell whether a step that was taken before cannot bring anything this time."""
     step = story.steps[index]
-    if step.action in {FINAL, RESTORE}:
+    if step.action in {FINAL_ANSWER.name, RESTORE_WORKSPACE.name}:
         return False
-    if step.action in TARGET and step.ok:
+    if step.action in WRITING and step.ok:
         return not story.edits[index]
     return unchanged
 
 
 def _changes_something(story: RunView, index: int) -> bool:
     step = story.steps[index]
-    if step.action == RESTORE or (step.action in TARGET and story.edits[index]):
+    if step.action == RESTORE_WORKSPACE.name or (
+        step.action in WRITING and story.edits[index]
+    ):
         return step.ok
     return executes(step) and _left_other_files(story, index)
 
@@ -87,7 +91,7 @@ def _loop(keys: Sequence[str], steps: Sequence[Step]) -> int:
     """Return the length of the loop that the last keys go round in; 0 for none."""
     for period in range(1, LONGEST_PERIOD + 1):
         last = list(keys[-period * ROUNDS :])
-        undoing = period == 1 and steps[len(keys) - 1].action == UNDO
+        undoing = period == 1 and steps[len(keys) - 1].action == UNDO_EDIT_SCRIPT.name
         if len(last) == period * ROUNDS and last == last[:period] * ROUNDS:
             return 0 if undoing else period
     return 0
@@ -155,7 +159,7 @@ def _last_edits(story: RunView) -> dict[str, int]:
             if not is_code(edit.file):
                 continue
             last.pop(edit.file, None)
-            if step.action not in {UNDO, "Copy File"}:
+            if step.action not in {UNDO_EDIT_SCRIPT.name, COPY_FILE.name}:
                 last[edit.file] = index
     return last
 
@@ -167,7 +171,7 @@ def _may_run(story: RunView, index: int, name: str) -> bool:
     if not _is_new(story, name):
         return True
     module = name.rpartition("/")[2].rpartition(".")[0]
-    run = plain(given(step, "script_name"))
+    run = workspace_name(given(step, "script_name"))
     return module in f"{run} {given(step, 'command')}" or _mentions(story, run, module)
 
 
@@ -177,8 +181,8 @@ def _is_new(story: RunView, name: str) -> bool:
         return False
     return not any(
         step.ok
-        and step.action not in TARGET
-        and name == plain(given(step, "file_name"))
+        and step.action not in WRITING
+        and name == workspace_name(given(step, "file_name"))
         for step in story.steps[: _first_edit(story, name)]
     )
 
@@ -224,7 +228,7 @@ LAST_PART = 0.9
 AT_LEAST = 3
 """Fewer steps than these are no waste."""
 _USED_UP = frozenset({Ending.OUT_OF_TIME, Ending.OUT_OF_TOKENS, Ending.OUT_OF_COST})
-_CLOSING = frozenset({FINAL, RESTORE, "Check Submission"})
+_CLOSING = frozenset({FINAL_ANSWER.name, RESTORE_WORKSPACE.name, CHECK_SUBMISSION.name})
 
 
 def wasted_budget(story: RunView) -> Iterator[Finding]:
@@ -295,7 +299,7 @@ def _working(last: list[Step], story: RunView, best: float) -> list[Step]:
 
 def _prepares(last: list[Step], end: int) -> bool:
     """Tell whether a step only writes what a closing step executes."""
-    return end < len(last) and last[end - 1].action in TARGET
+    return end < len(last) and last[end - 1].action in WRITING
 
 
 def _closes(step: Step, story: RunView, best: float) -> bool:

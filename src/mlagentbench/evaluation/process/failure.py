@@ -19,7 +19,7 @@ without a submission no claim about it can be wrong.
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from mlagentbench.core.actions import TARGET, executes
+from mlagentbench.core.actions import WRITING, executes
 from mlagentbench.core.scorecard import FailureMode, ProcessCheck
 from mlagentbench.core.trace import Ending, Step, Trace
 from mlagentbench.evaluation.process.conduct import is_format_error
@@ -81,7 +81,7 @@ def _is_badly_planned(steps: Sequence[Step], process: Process) -> bool:
     names = ("repeated_actions", "plan_drift", "wasted_budget", "edits_never_executed")
     faults = sum(process[name].value for name in names)
     tried = any(
-        executes(later) and step.action in TARGET for step, later in pairwise(steps)
+        executes(later) and step.action in WRITING for step, later in pairwise(steps)
     ) or any(executes(step) and "command" in step.input for step in steps)
     worse = process["worse_than_best"].value > 0
     return worse or not tried or faults > _FIFTH * len(steps)

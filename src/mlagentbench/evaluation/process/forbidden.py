@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from mlagentbench.core.actions import (
     CODE,
     PATHS,
-    TARGET,
+    WRITING,
     executes,
     given,
     is_code,
-    plain,
+    workspace_name,
 )
 from mlagentbench.core.scorecard import Finding
 from mlagentbench.core.task import Task
@@ -56,16 +56,16 @@ def _offences(step: Step, task: Task) -> dict[str, str]:
 
 
 def _of_path(step: Step, key: str, name: str) -> str:
-    path = plain(name)
+    path = workspace_name(name)
     if path.startswith(("/", "..")) and path != "/workspace":
         return "outside"
-    if TARGET.get(step.action) == key and is_read_only(path):
+    if WRITING.get(step.action) == key and is_read_only(path):
         return "read_only"
     return ""
 
 
 def _holds_code(step: Step) -> bool:
-    name = plain(given(step, "file_name"))
+    name = workspace_name(given(step, "file_name"))
     return not name or is_code(name)
 
 
@@ -75,7 +75,7 @@ def _refused_at(story: RunView, index: int) -> Step | None:
     names = {edit.file for edit in story.edits[index]}
     for later in story.steps[index:]:
         runs = later is step or (
-            executes(later) and plain(given(later, "script_name")) in names
+            executes(later) and workspace_name(given(later, "script_name")) in names
         )
         if runs and _REFUSALS.search(later.told):
             return later

@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mlagentbench.core.actions import (
+    CHECK_SUBMISSION,
     CODE,
     EXECUTING,
-    FINAL,
-    NAMES,
+    FINAL_ANSWER,
     PATHS,
     READING,
-    RESTORE,
-    TARGET,
+    RESTORE_WORKSPACE,
+    WRITING,
     executes,
     given,
     is_code,
-    plain,
+    workspace_name,
 )
 from mlagentbench.core.scorecard import Finding
 from mlagentbench.core.task import Task
@@ -52,7 +52,7 @@ def _is_starters(task: Task, name: str) -> bool:
 def _measures(task: Task, step: Step) -> bool:
     if not executes(step):
         return False
-    names = f"{plain(given(step, 'script_name'))} {given(step, 'command')}"
+    names = f"{workspace_name(given(step, 'script_name'))} {given(step, 'command')}"
     return step.validation is not None or (step.ok and task.script in names)
 
 
@@ -91,7 +91,7 @@ def _standings(story: RunView) -> list[Step | None]:
     standing: list[Step | None] = []
     now: Step | None = None
     for step, edits in zip(story.steps, story.edits, strict=True):
-        if step.action == RESTORE and step.ok:
+        if step.action == RESTORE_WORKSPACE.name and step.ok:
             now = _after(standing, given(step, "step_number"), story.steps)
         elif step.validation is not None:
             now = step
@@ -144,10 +144,15 @@ _VERBS = {
 }
 _DOES = {
     "run": EXECUTING,
-    "edit": frozenset(TARGET) | EXECUTING,
+    "edit": frozenset(WRITING) | EXECUTING,
     "read": READING | EXECUTING,
-    "end": frozenset({FINAL}),
+    "end": frozenset({FINAL_ANSWER.name}),
 }
+_ANNOUNCED = (
+    *(*WRITING, *EXECUTING, *READING),
+    *(FINAL_ANSWER.name, RESTORE_WORKSPACE.name, CHECK_SUBMISSION.name),
+)
+"""The names to look for; those of the research log are common words."""
 _VERB = "|".join(_VERBS)
 _PROMISE = re.compile(
     r"\b(?:I will|I'll|I am going to|I'm going to|we will|we'll|let me|let us|let's)\s"
@@ -214,7 +219,7 @@ def _named_item(sentence: str) -> re.Match[str] | None:
 def _read(match: re.Match[str], sentence: str) -> Iterator[Promise]:
     does = _VERBS[match["verb"].lower()]
     file = _FILE.search(match["rest"])
-    action = next((name for name in NAMES if name in match["rest"]), "")
+    action = next((name for name in _ANNOUNCED if name in match["rest"]), "")
     if does == "use" and not action:
         return
     if does == "read" and file is None:

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from mlagentbench.core.actions import EXECUTING, TARGET, given, plain
+from mlagentbench.core.actions import (
+    EXECUTING,
+    READ_FILE,
+    WRITE_FILE,
+    WRITING,
+    given,
+    workspace_name,
+)
 from mlagentbench.core.scorecard import Finding
 from mlagentbench.core.task import Task
 from mlagentbench.core.text import truncate
@@ -97,8 +104,8 @@ def edits_of(steps: tuple[Step, ...]) -> tuple[tuple[Edit, ...], ...]:
 
 
 def _changes(step: Step, known: dict[str, str]) -> Iterator[Edit]:
-    if step.action == "Read File" and step.ok:
-        known[plain(given(step, "file_name"))] = step.observation
+    if step.action == READ_FILE.name and step.ok:
+        known[workspace_name(given(step, "file_name"))] = step.observation
     for edit in _written(step):
         before = known.pop(edit.file, None)
         if edit.content is not None:
@@ -111,17 +118,17 @@ def _written(step: Step) -> Iterator[Edit]:
     if step.action in EXECUTING:
         command = given(step, "command")[:_COMMAND_CHARACTERS]
         yield from (Edit(name) for name in dict.fromkeys(_by_command(command)))
-    elif step.ok and step.action in TARGET:
-        whole = given(step, "content") if step.action == "Write File" else None
-        yield Edit(plain(given(step, TARGET[step.action])), whole)
+    elif step.ok and step.action in WRITING:
+        whole = given(step, "content") if step.action == WRITE_FILE.name else None
+        yield Edit(workspace_name(given(step, WRITING[step.action])), whole)
 
 
 def _by_command(command: str) -> Iterator[str]:
     for match in (*_REDIRECT.finditer(command), *_OPENED.finditer(command)):
-        yield plain(match[1])
+        yield workspace_name(match[1])
     for segment in _SEGMENT.split(command):
         words = segment.strip()
         if words.startswith(_IN_PLACE):
-            yield from (plain(name) for name in _FILE.findall(words))
+            yield from (workspace_name(name) for name in _FILE.findall(words))
         elif words.startswith(_ONTO) and (names := _FILE.findall(words)):
-            yield plain(names[-1])
+            yield workspace_name(names[-1])

@@ -10,7 +10,7 @@ import resource
 import sys
 import time
 
-from mlagentbench.core.score import success_bar
+from mlagentbench.core.score import success_threshold
 from mlagentbench.core.scorecard import (
     BudgetPoint,
     FailureMode,
@@ -161,7 +161,7 @@ def _check(dice: random.Random) -> ProcessCheck:
 
 
 def _by_budget(gain: float | None) -> tuple[BudgetPoint, ...]:
-    bar = success_bar(STARTER.mean, Direction.HIGHER)
+    bar = success_threshold(STARTER.mean, Direction.HIGHER)
     scores = [
         (steps, None if gain is None else STARTER.mean * (1 + gain * steps / STEPS))
         for steps in (10, 20, STEPS)

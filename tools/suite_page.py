@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.score import success_bar
+from mlagentbench.core.score import success_threshold
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.task import Budget, Task
 from mlagentbench.experiment.experiment import Experiment
@@ -120,7 +120,7 @@ def _task_row(task: Task) -> list[str]:
     return [
         *row,
         f"{_shown(starter.mean)} ± {starter.sd:.2g}",
-        _shown(success_bar(starter.mean, task.direction)),
+        _shown(success_threshold(starter.mean, task.direction)),
         f"{_shown(reference.mean)} ± {reference.sd:.2g}",
     ]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from mlagentbench.core.score import improvement, success_bar
+from mlagentbench.core.score import improvement, success_threshold
 from mlagentbench.core.task import Baseline, Direction
 from mlagentbench.evaluation.competence import (
     Competence,
@@ -50,7 +50,7 @@ def test_the_two_directions_are_mirror_images(score, starter):
 
 @given(FINITE, st.sampled_from(Direction))
 def test_the_bar_is_ten_per_cent_better(starter, direction):
-    bar = success_bar(starter, direction)
+    bar = success_threshold(starter, direction)
     assert improvement(bar, starter, direction) == pytest.approx(0.10)
 
 

@@ -52,7 +52,7 @@ def test_a_measured_task_brings_its_baselines():
 def test_a_task_nobody_measured_has_no_bar():
     facts = task_facts(a_task(None))
     assert facts.starter is None
-    assert facts.success_bar is None
+    assert facts.success_threshold is None
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_the_bar_is_a_tenth_better_than_the_starter(mean, direction, bar):
     facts = TaskFacts(
         name="x@1/mini", title="x", metric="m", direction=direction, starter=starter
     )
-    assert facts.success_bar == pytest.approx(bar)
+    assert facts.success_threshold == pytest.approx(bar)
 
 
 def test_a_card_whose_task_is_gone_is_still_explained(card):

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 from mlagentbench.core.record import Record
+from mlagentbench.core.score import has_usable_starter
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.text import harmless
 from mlagentbench.evaluation.cost import is_free
@@ -21,7 +22,11 @@ from mlagentbench.evaluation.statistics.intervals import (
     suite_mean,
     suite_rate,
 )
-from mlagentbench.evaluation.statistics.tallies import Tally, gain, has_yardstick, tally
+from mlagentbench.evaluation.statistics.tallies import (
+    Tally,
+    finite_improvement,
+    tally,
+)
 from mlagentbench.report.number_format import compact, dollars, tenths
 
 
@@ -109,9 +114,9 @@ def _averages(by_task: Mapping[str, Sequence[Scorecard]]) -> dict[str, Average |
     averages: dict[str, Average | None] = {
         "success": Average(here=suite_rate(successes), new=new_tasks(successes))
     }
-    if all(has_yardstick(card) for group in by_task.values() for card in group):
-        averages["improvement_all"] = _mean_of(by_task, lambda gain: gain or 0.0)
-        averages["improvement_valid"] = _mean_of(by_task, lambda gain: gain)
+    if all(has_usable_starter(card) for group in by_task.values() for card in group):
+        averages["improvement_all"] = _mean_of(by_task, lambda found: found or 0.0)
+        averages["improvement_valid"] = _mean_of(by_task, lambda found: found)
     return averages
 
 
@@ -119,15 +124,19 @@ def _mean_of(
     by_task: Mapping[str, Sequence[Scorecard]],
     read: Callable[[float | None], float | None],
 ) -> Average | None:
-    gains = {
-        task: [value for card in group if (value := read(gain(card))) is not None]
+    found = {
+        task: [
+            value
+            for card in group
+            if (value := read(finite_improvement(card))) is not None
+        ]
         for task, group in by_task.items()
     }
-    gains = {task: values for task, values in gains.items() if values}
-    here = bounded_mean(gains)
-    if not gains or not math.isfinite(here.value):
+    found = {task: values for task, values in found.items() if values}
+    here = bounded_mean(found)
+    if not found or not math.isfinite(here.value):
         return None
-    return Average(here=here, new=new_tasks(gains))
+    return Average(here=here, new=new_tasks(found))
 
 
 def bounded_mean(by_task: Mapping[str, Sequence[float]]) -> Estimate:

@@ -10,7 +10,7 @@ from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.task import Direction
 from mlagentbench.core.text import harmless
 from mlagentbench.core.trace import Trace
-from mlagentbench.evaluation.statistics.tallies import gain, tally
+from mlagentbench.evaluation.statistics.tallies import finite_improvement, tally
 from mlagentbench.report.averages import (
     Column,
     Front,
@@ -114,7 +114,7 @@ class TaskCurves(Record):
 class Charts(Record):
     """Everything the page's script draws."""
 
-    success_bar: float = SUCCESS_THRESHOLD
+    success_threshold: float = SUCCESS_THRESHOLD
     agents: tuple[Column, ...]
     tasks: tuple[TaskName, ...]
     outcome_names: tuple[str, ...] = OUTCOMES
@@ -164,12 +164,14 @@ def _bars(
 ) -> Iterable[Bar]:
     groups: dict[tuple[int, str], list[Scorecard]] = {}
     for card in cards:
-        if card.ending.counts and card.starter:
+        if card.ending.counts:
             key = place_of(card, everyone), card.score_name
             groups.setdefault(key, []).append(card)
     for (agent, task), group in groups.items():
         counted = tally(group)
-        mean = counted.improvement_all or 0.0
+        mean = counted.improvement_all
+        if mean is None:
+            continue
         succeeded = f"{counted.successes} of {counted.runs} succeeded"
         named = f"{task}\n{everyone[agent].who}"
         yield Bar(
@@ -182,7 +184,7 @@ def _bars(
 
 
 def _point(card: Scorecard) -> Point:
-    found = gain(card)
+    found = finite_improvement(card)
     result = "no valid submission" if found is None else percent(found)
     return Point(
         value=found or 0.0,
@@ -206,7 +208,7 @@ def task_curves(
         if trace and _measured(trace)
     ]
     starter = _finite(facts.starter.mean) if facts.starter else None
-    bar = _finite(facts.success_bar)
+    bar = _finite(facts.success_threshold)
     return TaskCurves(
         name=harmless(name),
         task=harmless(cards[0].task),

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.score import success_bar
+from mlagentbench.core.score import success_threshold
 from mlagentbench.core.scorecard import RunId, Scorecard, Starter
 from mlagentbench.core.task import Budget, DataKind, Direction, Task
 from mlagentbench.core.text import difference
@@ -31,11 +31,11 @@ class TaskFacts(Record):
     """The mean of a known good solution."""
 
     @property
-    def success_bar(self) -> float | None:
+    def success_threshold(self) -> float | None:
         """The score a run must beat to succeed."""
         if self.starter is None:
             return None
-        return success_bar(self.starter.mean, self.direction)
+        return success_threshold(self.starter.mean, self.direction)
 
 
 class LeftOut(Record):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.score import improvement
+from mlagentbench.core.score import improvement_of
 from mlagentbench.core.scorecard import BudgetPoint, Scorecard
 from mlagentbench.evaluation.statistics.intervals import Estimate, suite_rate
 from mlagentbench.report.averages import (
@@ -115,7 +115,7 @@ def _at(steps: int, cards: Sequence[Scorecard]) -> AtBudget:
     return AtBudget(
         steps=steps,
         success=suite_rate(_read(steps, cards, lambda _, point: point.success)),
-        improvement=bounded_mean(_read(steps, cards, _gain)),
+        improvement=bounded_mean(_read(steps, cards, _improvement)),
     )
 
 
@@ -132,7 +132,5 @@ def _read(
     return by_task
 
 
-def _gain(card: Scorecard, point: BudgetPoint) -> float:
-    if point.score is None or card.starter is None:
-        return 0.0
-    return improvement(point.score, card.starter.mean, card.direction) or 0.0
+def _improvement(card: Scorecard, point: BudgetPoint) -> float:
+    return improvement_of(card, point.score) or 0.0

@@ -79,7 +79,7 @@ def _templates() -> Environment:
         dollars=number_format.dollars,
         embedded=embedded,
     )
-    environment.globals.update(success_bar=SUCCESS_THRESHOLD)
+    environment.globals.update(success_threshold=SUCCESS_THRESHOLD)
     return environment
 
 

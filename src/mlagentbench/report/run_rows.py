@@ -3,7 +3,7 @@
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.trace import Trace
-from mlagentbench.evaluation.statistics.tallies import gain, given_away
+from mlagentbench.evaluation.statistics.tallies import finite_improvement, given_away
 from mlagentbench.report.code_changes import CodeRow, code_row
 from mlagentbench.report.data import CodeChanges, ExperimentView, TaskFacts
 from mlagentbench.report.findings import (
@@ -139,7 +139,7 @@ def _run_row(
         score=with_unit(card.score, view.facts(card).unit),
         starter=number(card.starter.mean) if card.starter else "not measured",
         improvement=percent(card.improvement),
-        gain=gain(card),
+        gain=finite_improvement(card),
         time=duration(card.seconds.total),
         why=_why(card, allowed),
         fold=fold(view, card, allowed),
@@ -205,7 +205,7 @@ def _judged(card: Scorecard, facts: TaskFacts) -> dict[str, str]:
         "Success": verdict(card),
         "Score": with_unit(card.score, facts.unit),
         "Score interval": " to ".join(map(number, card.score_ci or ())),
-        "Success bar": with_unit(facts.success_bar, facts.unit),
+        "Success bar": with_unit(facts.success_threshold, facts.unit),
         "Reference": with_unit(facts.reference, facts.unit),
         "Gap closed": percent(card.gap_closed),
         "Best step": _best_step(card, facts),

@@ -83,6 +83,12 @@ def test_a_task_without_a_starter_is_left_out(card):
     assert why(compare(a, b)) == {"x@1/mini": reason, "y@1/mini": reason}
 
 
+def test_task_whose_starter_is_too_close_to_zero_is_left_out(card):
+    shapeless = card("x", 0.2).model_copy(update={"improvement": None})
+    found = compare(side("A", shapeless), side("B", card("x", 0.2)))
+    assert why(found) == {"x@1/mini": "it has no starter to count improvement from"}
+
+
 def test_with_nothing_in_common_nothing_is_said(card):
     found = compare(side("A", card("x")), side("B", card("y")))
     assert found.tasks == ()

@@ -69,6 +69,12 @@ def test_without_a_starter_to_count_from_no_mean_is_claimed(make_card, starter):
     assert (found.valid, found.runs) == (1, 2)
 
 
+def test_starter_too_close_to_zero_has_no_mean_improvement(make_card):
+    found = tally([make_card(score=5.0, improvement=None), make_card(seed=2)])
+    assert (found.improvement_all, found.improvement_valid) == (None, None)
+    assert found.runs == 2
+
+
 def test_no_improvement_is_zero_and_never_minus_zero(make_card, valid):
     assert str(improvement_or_zero(make_card(direction="lower"))) == "0.0"
     assert str(improvement_or_zero(valid(-0.0))) == "0.0"

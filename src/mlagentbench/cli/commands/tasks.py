@@ -5,7 +5,7 @@ import click
 from mlagentbench.cli.console import print_json, print_table
 from mlagentbench.cli.options import edition_option, json_option
 from mlagentbench.core.cache import default_cache
-from mlagentbench.core.score import success_bar
+from mlagentbench.core.score import success_threshold
 from mlagentbench.core.task import AgentEnvName, Task
 from mlagentbench.environment.agent_env import find_agent_env
 from mlagentbench.tasks.load import load_task, task_ids
@@ -77,4 +77,4 @@ def _scores(task: Task) -> tuple[float | None, float | None]:
     if task.measured is None:
         return None, None
     starter = task.measured.starter.mean
-    return starter, success_bar(starter, task.direction)
+    return starter, success_threshold(starter, task.direction)

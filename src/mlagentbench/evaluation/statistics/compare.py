@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from mlagentbench.core.record import Record
+from mlagentbench.core.score import has_usable_starter
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.evaluation.statistics.intervals import Estimate, suite_mean, wilson
 from mlagentbench.evaluation.statistics.significance import (
@@ -99,7 +100,7 @@ def compare_all(sides: Sequence[Side]) -> tuple[Comparison, ...]:
 
 
 def _corrected(contrasts: Sequence[Contrast | None]) -> list[Contrast | None]:
-    # A pair without a common task was compared in vain; it counts, and tells nothing.
+    # A pair with no shared task still counts towards Holm's correction, with p = 1.
     tasks = holm([each.permutation_p if each else 1.0 for each in contrasts])
     runs = holm([each.runs_p if each else 1.0 for each in contrasts])
     return [
@@ -194,8 +195,8 @@ def _lacking(name: str, side: str, cells: CardsByName) -> str:
     runs = counted(cells[name])
     if not runs:
         return f"no run of {side} on it counts"
-    measured = all(card.starter and card.starter.mean for card in runs)
-    return "" if measured else "it has no starter to count improvement from"
+    usable = all(map(has_usable_starter, runs))
+    return "" if usable else "it has no starter to count improvement from"
 
 
 def _absent(name: str, side: str, cells: CardsByName) -> str:

@@ -8,7 +8,7 @@
   function rangeOf(bars) {
     const values = bars.flatMap((bar) => [bar.mean, ...bar.points.map((p) => p.value)]);
     const low = Math.max(LOWEST, Math.min(-0.05, ...values));
-    const high = Math.min(HIGHEST, Math.max(2 * data.success_bar, ...values));
+    const high = Math.min(HIGHEST, Math.max(2 * data.success_threshold, ...values));
     return [low - 0.04 * (high - low), high + 0.04 * (high - low)];
   }
 
@@ -70,10 +70,10 @@
           line: { width: 1, color: colour("rule") },
         })),
         line(0, { width: 1, color: colour("muted") }),
-        line(data.success_bar, { width: 1.5, color: colour("accent"), dash: "dash" }),
+        line(data.success_threshold, { width: 1.5, color: colour("accent"), dash: "dash" }),
       ],
       annotations: [{
-        x: data.success_bar, xanchor: "left", yref: "paper", y: 1, yanchor: "bottom",
+        x: data.success_threshold, xanchor: "left", yref: "paper", y: 1, yanchor: "bottom",
         text: "success", showarrow: false, font: { color: colour("accent"), size: 11 },
       }],
     }), report.config);

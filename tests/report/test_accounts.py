@@ -2,12 +2,13 @@ from mlagentbench.core.scorecard import RunId
 from mlagentbench.core.trace import Ending, Trace
 from mlagentbench.report.caveats import accounts
 from mlagentbench.report.data import ExperimentView, LeftOut
-from mlagentbench.report.run_rows import run_rows, unjudged_rows
+from mlagentbench.report.number_format import caps
+from mlagentbench.report.run_rows import run_rows, ungraded_rows
 
 
 def account(*cards, **more):
     view = ExperimentView(title="t", created="now", cards=cards, **more)
-    return accounts(view, run_rows(view), unjudged_rows(view))
+    return accounts(view, run_rows(view, caps(1)), ungraded_rows(view, caps(1)))
 
 
 def asked(count):

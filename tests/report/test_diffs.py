@@ -1,8 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.report.code_changes import code_row
-from mlagentbench.report.data import CodeChanges, code_changes
+from mlagentbench.report.data import code_changes
 
 LINES = st.lists(st.sampled_from("abcd")).map("\n".join)
 
@@ -50,21 +49,3 @@ def test_thousands_of_other_lines_are_not_compared_one_by_one():
     before = "\n".join(f"a{number}" for number in range(3000))
     (change,) = code_changes({"t": before}, {"t": before.replace("a", "b")})
     assert "3000 lines became others" in change.lines[0]
-
-
-def test_a_diff_is_written_as_far_as_there_is_room():
-    after = "\n".join(f"line {number}" for number in range(100))
-    changes = CodeChanges(
-        files=code_changes({}, {"a.py": after, "b.py": after}),
-        others=tuple(f"{number}.csv" for number in range(20)),
-        note="from the submission",
-    )
-    whole = code_row(changes, room=100_000)
-    assert [len(file.lines) for file in whole.files] == [101, 101]
-    assert whole.files[0].lines[1].side == "added"
-    assert whole.files[0].about == "new, +100 -0 lines"
-    assert whole.others.endswith("11.csv, and 8 more")
-    part = code_row(changes, room=500)
-    assert part.hidden_files == 1
-    assert len(part.files[0].lines) + part.files[0].hidden == 101
-    assert code_row(None, room=500) is None

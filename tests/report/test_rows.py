@@ -7,7 +7,9 @@ from mlagentbench.core.scorecard import (
 )
 from mlagentbench.core.trace import Ending, Trace
 from mlagentbench.report.data import ExperimentView
-from mlagentbench.report.run_rows import run_rows, unjudged_rows
+from mlagentbench.report.number_format import caps
+from mlagentbench.report.page import render
+from mlagentbench.report.run_rows import run_rows, ungraded_rows
 
 
 def view_with(*cards, **more):
@@ -15,18 +17,17 @@ def view_with(*cards, **more):
 
 
 def row_of(card, **more):
-    return run_rows(view_with(card, **more))[0]
+    return run_rows(view_with(card, **more), caps(1))[0]
 
 
 def facts_of(card):
-    return {fact.label: fact.text for fact in row_of(card).fold.facts}
+    return row_of(card).facts
 
 
 def test_a_run_is_written_with_its_unit_and_verdict(card):
-    row = row_of(card())
-    assert row.score == "17,901"
-    assert row.improvement == "+14.9 %"
-    assert row.time == "1 min 15 s"
+    page = render(view_with(card()))
+    for shown in ("17,901", "+14.9 %", "1 min 15 s"):
+        assert f'class="num">{shown}</td>' in page
     assert facts_of(card())["Success"] == "yes, beyond the starter's noise"
 
 
@@ -89,7 +90,8 @@ def test_anchors_are_never_made_of_hostile_names(card):
 
 
 def test_a_starter_nobody_measured_is_not_shown_as_a_number(card):
-    assert row_of(card(starter=None, improvement=None)).starter == "not measured"
+    page = render(view_with(card(starter=None, improvement=None)))
+    assert 'data-value="" class="num">not measured</td>' in page
 
 
 def test_endless_names_of_actions_stay_short(card):
@@ -100,8 +102,8 @@ def test_endless_names_of_actions_stay_short(card):
 
 def test_a_run_nobody_judged_keeps_its_steps(step):
     trace = Trace(run="lost", steps=(step("lost"),))
-    (row,) = unjudged_rows(view_with(traces=(trace,)))
-    assert (row.run, row.id, len(row.fold.steps)) == ("lost", None, 1)
+    (row,) = ungraded_rows(view_with(traces=(trace,)), caps(1))
+    assert (row.run, row.id, len(row.details.steps)) == ("lost", None, 1)
 
 
 def test_a_run_that_was_asked_for_and_left_nothing_has_a_row(card):
@@ -110,16 +112,16 @@ def test_a_run_that_was_asked_for_and_left_nothing_has_a_row(card):
         RunId(task="house-price", agent="tuner", model="none", seed=seed)
         for seed in (0, 1)
     ]
-    (row,) = unjudged_rows(view_with(done, asked=tuple(asked)))
+    (row,) = ungraded_rows(view_with(done, asked=tuple(asked)), caps(1))
     assert row.run == "house-price:tuner:none:1"
     assert row.id == asked[1]
-    assert row.fold.total_steps == 0
+    assert row.details.total_steps == 0
 
 
 def test_a_repeated_runs_steps_belong_to_its_last_attempt(card, step):
     first = card(ending=Ending.BROKEN, attempt=1)
     second = card(attempt=2)
     trace = Trace(run=first.run, steps=(step(first.run),))
-    one, two = run_rows(view_with(first, second, traces=(trace,)))
-    assert one.fold.total_steps == 0
-    assert two.fold.total_steps == 1
+    one, two = run_rows(view_with(first, second, traces=(trace,)), caps(1))
+    assert one.details.total_steps == 0
+    assert two.details.total_steps == 1

@@ -79,6 +79,54 @@ def test_the_diff_marks_lines_by_sign_and_not_by_colour_alone(experiment):
     assert "<ins>+b = 2\n</ins>" in page
 
 
+def test_a_diff_is_cut_and_says_how_much_is_left_out(experiment):
+    after = "\n".join(f"line {number}" for number in range(1_200))
+    names = [f"{number}.py" for number in range(10)]
+    changes = CodeChanges(
+        files=code_changes({}, dict.fromkeys(names, after)),
+        others=tuple(f"{number}.csv" for number in range(20)),
+        note="from the submission",
+    )
+    run = experiment.cards[0].run
+    page = render(experiment.model_copy(update={"code": {run: changes}}))
+    assert "<small>new, +1,200 -0 lines</small>" in page
+    assert re.search(r"<i>\.\.\. \d+ more lines</i></pre>", page)
+    assert "2 more files were changed." in page
+    assert "5.csv and 14 more." in page
+
+
+def test_findings_are_sorted_by_number_and_name_their_first_steps(experiment):
+    finding = Finding(steps=tuple(range(1, 301)), quote="val 0.93", why="Not so.")
+    process = {
+        name: ProcessCheck(value=count, evidence=(finding,) * count)
+        for name, count in (("loops", 1), ("claims_made", 3), ("none", 0))
+    }
+    card = experiment.cards[0].model_copy(update={"process": process})
+    page = render(experiment.model_copy(update={"cards": (card,)}))
+    assert '<b>claims made</b> <span class="tag">3 times</span>' in page
+    assert page.index("<b>claims made</b>") < page.index("<b>loops</b>")
+    assert "<b>none</b>" not in page
+    assert "</a> and 288 more: Not so.</p>\n<blockquote>val 0.93</blockquote>" in page
+
+
+def test_a_rating_says_how_far_it_can_be_trusted(experiment):
+    opinion = Opinion(
+        model="example/judge",
+        marks={"plan_quality": Mark(median=3.5, votes=(3, 4), quote="It has a plan.")},
+        agrees_with_itself=1.0,
+        agrees_with_rules=0.5,
+        unreadable=1,
+        cost_usd=0.2,
+    )
+    card = experiment.cards[0].model_copy(update={"opinion": opinion})
+    page = render(experiment.model_copy(update={"cards": (card,)}))
+    assert "<dt>plan quality</dt><dd><b>3.5</b> <small>votes 3, 4</small>" in page
+    assert (
+        "Its votes agree with each other in 100 %. It agrees with the checks in 50 %."
+        " 1 votes could not be read. It cost $0.20"
+    ) in page
+
+
 def test_a_finding_links_to_the_steps_it_names(experiment):
     page = render(with_everything(experiment, "x"))
     assert 'Steps <a href="#run-1.1">1</a>, <a href="#run-1.2">2</a>: x' in page

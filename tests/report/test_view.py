@@ -87,5 +87,5 @@ def test_the_steps_of_a_repeated_run_belong_to_its_last_attempt(card):
 
 
 def test_a_trace_without_a_card_is_not_lost(card):
-    judged, lost = Trace(run=card().run), Trace(run="other:tuner:none:0")
-    assert a_view(card(), traces=(judged, lost)).unjudged == (lost,)
+    graded, lost = Trace(run=card().run), Trace(run="other:tuner:none:0")
+    assert a_view(card(), traces=(graded, lost)).ungraded == (lost,)

@@ -1,4 +1,4 @@
-"""What may not be compared; where every run went."""
+"""Reasons not to compare numbers, and the ending of every run."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -6,13 +6,11 @@ from collections.abc import Iterable, Sequence
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.task import Budget, DataKind
-from mlagentbench.core.text import first_lines
 from mlagentbench.core.trace import Ending
 from mlagentbench.report.averages import who
 from mlagentbench.report.data import ExperimentView
-from mlagentbench.report.run_rows import RunRow, UnjudgedRow
-
-_NAMED_AT_MOST = 6
+from mlagentbench.report.number_format import listed
+from mlagentbench.report.run_rows import RunRow, UngradedRow
 
 
 class Caution(Record):
@@ -51,7 +49,7 @@ def _unsafe(cards: Sequence[Scorecard]) -> Caution | None:
         return None
     return Caution(
         title="Runs without isolation",
-        text=f"{_named(runs)}: the agent's code could read the labels. Compare these"
+        text=f"{listed(runs)}: the agent's code could read the labels. Compare these"
         " scores with nothing.",
     )
 
@@ -62,7 +60,7 @@ def _original_runs(cards: Sequence[Scorecard]) -> Caution | None:
         return None
     return Caution(
         title="Runs of the original benchmark",
-        text=f"{_named([card.run for card in found])}: made by its own harness on its"
+        text=f"{listed([card.run for card in found])}: made by its own harness on its"
         " own data, and scored by its own graders where they are. How they were"
         " worked can be compared with ours; scores cannot.",
     )
@@ -81,7 +79,7 @@ def _versions(cards: Sequence[Scorecard]) -> Caution | None:
         return None
     return Caution(
         title="Several versions or editions of one task",
-        text=f"{_named(mixed)}: data, grader or budget differ between them. Each has a"
+        text=f"{listed(mixed)}: data, grader or budget differ between them. Each has a"
         " row of its own, and no average is over both.",
     )
 
@@ -96,7 +94,7 @@ def _budgets(view: ExperimentView) -> Caution | None:
         return None
     return Caution(
         title="Different budgets",
-        text=f"{_named(several)}: a run that may do more is expected to score more.",
+        text=f"{listed(several)}: a run that may do more is expected to score more.",
     )
 
 
@@ -106,7 +104,7 @@ def _sandboxes(cards: Sequence[Scorecard]) -> Caution | None:
         return None
     return Caution(
         title="Different limits",
-        text=f"Runs had {_named(limits, ' or ')}: with more cores or memory more can be"
+        text=f"Runs had {listed(limits, ' or ')}: with more cores or memory more can be"
         " trained in the same time.",
     )
 
@@ -117,7 +115,7 @@ def _harnesses(cards: Sequence[Scorecard]) -> Caution | None:
         return None
     return Caution(
         title="Judged by different versions",
-        text=f"mlagentbench {_named(versions, ' and ')}: `mlab score` judges all of"
+        text=f"mlagentbench {listed(versions, ' and ')}: `mlab score` judges all of"
         " them again with one.",
     )
 
@@ -132,7 +130,7 @@ def _unmeasured(cards: Sequence[Scorecard]) -> Caution | None:
         return None
     return Caution(
         title="A starter nobody measured",
-        text=f"{_named(names)}: without its mean there is no improvement and no"
+        text=f"{listed(names)}: without its mean there is no improvement and no"
         " success. `mlab measure` measures it.",
     )
 
@@ -148,16 +146,9 @@ def _other_data(view: ExperimentView) -> Caution | None:
         return None
     return Caution(
         title="Not the data of the paper",
-        text=f"{_named(names)}: substitutes or generated data. Their scores say nothing"
+        text=f"{listed(names)}: substitutes or generated data. Their scores say nothing"
         " about published ones.",
     )
-
-
-def _named(names: Iterable[str], between: str = ", ") -> str:
-    listed = [first_lines(name, lines=1, characters=120) for name in names]
-    more = len(listed) - _NAMED_AT_MOST
-    shown = between.join(listed[:_NAMED_AT_MOST])
-    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 NO_CARD = "no scorecard"
@@ -208,13 +199,13 @@ class Accounts(Record):
 
 
 def accounts(
-    view: ExperimentView, rows: Sequence[RunRow], unjudged: Sequence[UnjudgedRow]
+    view: ExperimentView, rows: Sequence[RunRow], ungraded: Sequence[UngradedRow]
 ) -> Accounts:
     """Count every run of an experiment once, by who acted and how it ended."""
     final = _last_attempts(rows)
-    ended = [(who(row.card), row.ending) for row in final]
-    ended += [(_who(row.id), NO_CARD) for row in unjudged]
-    columns = _columns(final, without_card=bool(unjudged))
+    ended = [(who(row.card), _words(row.card.ending)) for row in final]
+    ended += [(_who(row.id), NO_CARD) for row in ungraded]
+    columns = _columns(final, without_card=bool(ungraded))
     agents = tuple(_line(name, ended, columns) for name in dict(ended))
     return Accounts(
         columns=columns,
@@ -222,7 +213,7 @@ def accounts(
         agents=agents,
         totals=tuple(map(sum, zip(*(line.counts for line in agents), strict=True))),
         asked=len(view.asked) or None,
-        apart=(*_apart(rows, final), *_not_judged(unjudged), *_left_out(view)),
+        apart=(*_apart(rows, final), *_not_graded(ungraded), *_left_out(view)),
         failed=tuple(
             _set_apart(row)
             for row in final
@@ -242,8 +233,12 @@ def _last_attempts(rows: Iterable[RunRow]) -> list[RunRow]:
 
 def _columns(final: Sequence[RunRow], *, without_card: bool) -> tuple[str, ...]:
     seen = {row.card.ending for row in final}
-    named = [ending.replace("_", " ") for ending in Ending if ending in seen]
+    named = [_words(ending) for ending in Ending if ending in seen]
     return (*named, NO_CARD) if without_card else tuple(named)
+
+
+def _words(ending: Ending) -> str:
+    return ending.replace("_", " ")
 
 
 def _counts(column: str) -> bool:
@@ -275,13 +270,16 @@ def _apart(rows: Sequence[RunRow], final: Sequence[RunRow]) -> Iterable[SetApart
 def _set_apart(row: RunRow, more: str = "") -> SetApart:
     why = row.why or "no reason recorded"
     return SetApart(
-        anchor=row.anchor, run=row.card.run, kind=row.ending, why=f"{why}{more}"
+        anchor=row.anchor,
+        run=row.card.run,
+        kind=_words(row.card.ending),
+        why=f"{why}{more}",
     )
 
 
-def _not_judged(unjudged: Iterable[UnjudgedRow]) -> Iterable[SetApart]:
-    for row in unjudged:
-        steps = row.fold.total_steps
+def _not_graded(ungraded: Iterable[UngradedRow]) -> Iterable[SetApart]:
+    for row in ungraded:
+        steps = row.details.total_steps
         why = f"{steps:,} steps recorded" if steps else "it left no steps"
         yield SetApart(anchor=row.anchor, run=row.run, kind=NO_CARD, why=why)
 

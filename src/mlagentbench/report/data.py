@@ -1,4 +1,4 @@
-"""ReportData: what a page is made from."""
+"""Data of a report page: scorecards, tasks, traces and code changes."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -101,10 +101,10 @@ class ExperimentView(Record):
         return next((trace for trace in self.traces if trace.run == card.run), None)
 
     @property
-    def unjudged(self) -> tuple[Trace, ...]:
+    def ungraded(self) -> tuple[Trace, ...]:
         """Runs that left steps but no scorecard."""
-        judged = {card.run for card in self.cards}
-        return tuple(trace for trace in self.traces if trace.run not in judged)
+        graded = {card.run for card in self.cards}
+        return tuple(trace for trace in self.traces if trace.run not in graded)
 
 
 def task_facts(task: Task) -> TaskFacts:

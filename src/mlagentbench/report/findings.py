@@ -1,19 +1,13 @@
-"""Checks, findings, failure modes, judges."""
+"""Process checks, outcomes and LLM-judge ratings over runs."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import (
-    FailureMode,
-    Finding,
-    Opinion,
-    ProcessCheck,
-    Scorecard,
-)
+from mlagentbench.core.scorecard import FailureMode, Opinion, Scorecard
 from mlagentbench.evaluation.statistics.intervals import Estimate, wilson
 from mlagentbench.report.averages import Column
-from mlagentbench.report.number_format import dollars, fitted, number, portion, share
+from mlagentbench.report.number_format import dollars, share
 
 
 class CheckRow(Record):
@@ -48,60 +42,8 @@ def _share(name: str, column: Column, cards: Sequence[Scorecard]) -> Estimate | 
     return wilson(sum(examined), len(examined)) if examined else None
 
 
-_FRAME = 170
-_NAMED_AT_MOST = 12
-
-
-class EvidenceRow(Record):
-    """One thing seen, where, and in which words."""
-
-    steps: tuple[int, ...]
-    more_steps: int
-    quote: str
-    why: str
-
-
-class FindingRow(Record):
-    """What one check found."""
-
-    check: str
-    times: int
-    evidence: tuple[EvidenceRow, ...]
-
-
-class MarkRow(Record):
-    """A judge's mark for one criterion."""
-
-    criterion: str
-    median: str
-    votes: str
-    quote: str
-
-
-class OpinionRow(Record):
-    """What a judge thinks of a run; changes no score."""
-
-    model: str
-    marks: tuple[MarkRow, ...]
-    agreement: str
-
-
-def finding_rows(card: Scorecard, *, room: int) -> tuple[FindingRow, ...]:
-    """Write what was found, the most frequent first."""
-    found = [(name, check) for name, check in card.process.items() if check.value]
-    found.sort(key=lambda one: -one[1].value)
-    count = sum(len(check.evidence) for _, check in found)
-    share_each = portion(room, count, frame=_FRAME, least=60, most=1_000)
-    return tuple(
-        FindingRow(
-            check=fitted(name.replace("_", " "), 80, lines=1),
-            times=check.value,
-            evidence=_evidence(check, left, share_each.each),
-        )
-        for (name, check), left in zip(
-            found, _dealt([check for _, check in found], share_each.items), strict=True
-        )
-    )
+STEPS_NAMED = 12
+"""Steps that a finding names at most."""
 
 
 def named_steps(card: Scorecard) -> frozenset[int]:
@@ -110,59 +52,13 @@ def named_steps(card: Scorecard) -> frozenset[int]:
         step
         for check in card.process.values()
         for finding in check.evidence
-        for step in finding.steps[:_NAMED_AT_MOST]
+        for step in finding.steps[:STEPS_NAMED]
     )
 
 
-def opinion_row(opinion: Opinion | None, *, room: int) -> OpinionRow | None:
-    """Write a judge's opinion; None where nobody was asked."""
-    if opinion is None:
-        return None
-    each = portion(room, len(opinion.marks), frame=_FRAME, least=40, most=600)
-    marks = tuple(
-        MarkRow(
-            criterion=fitted(name.replace("_", " "), 80, lines=1),
-            median=number(mark.median, digits=2),
-            votes=", ".join(map(str, mark.votes[:9])),
-            quote=fitted(mark.quote, each.each, lines=4),
-        )
-        for name, mark in list(opinion.marks.items())[: each.items]
-    )
-    return OpinionRow(
-        model=fitted(opinion.model, 120, lines=1),
-        marks=marks,
-        agreement=". ".join(_agreement(opinion)),
-    )
-
-
-def _dealt(checks: list[ProcessCheck], count: int) -> list[int]:
-    """Deal the room for evidence: one for each check, then what is left in turn."""
-    dealt = [0] * len(checks)
-    while count:
-        open_ones = [
-            place
-            for place, check in enumerate(checks)
-            if dealt[place] < len(check.evidence)
-        ]
-        if not open_ones:
-            break
-        for place in open_ones[:count]:
-            dealt[place] += 1
-        count -= min(count, len(open_ones))
-    return dealt
-
-
-def _evidence(check: ProcessCheck, count: int, room: int) -> tuple[EvidenceRow, ...]:
-    return tuple(_evidence_row(one, room) for one in check.evidence[:count])
-
-
-def _evidence_row(finding: Finding, room: int) -> EvidenceRow:
-    return EvidenceRow(
-        steps=finding.steps[:_NAMED_AT_MOST],
-        more_steps=max(0, len(finding.steps) - _NAMED_AT_MOST),
-        quote=fitted(finding.quote, room * 6 // 10, lines=8),
-        why=fitted(finding.why, room * 4 // 10, lines=2),
-    )
+def agreement(opinion: Opinion) -> str:
+    """Describe how far the rating of an LLM judge can be trusted."""
+    return ". ".join(_agreement(opinion))
 
 
 def _agreement(opinion: Opinion) -> Iterable[str]:

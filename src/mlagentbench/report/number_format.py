@@ -1,10 +1,12 @@
-"""Numbers as written; bytes each part may take.
+"""Numbers and texts as a report shows them.
 
-Sizes are bytes as they stand in the page: escaped and encoded. A hostile text cannot
+The size of a text is its bytes in the page, escaped and encoded: a hostile text cannot
 make the page longer than a friendly one.
 """
 
 import math
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from markupsafe import escape
 
@@ -64,12 +66,12 @@ def shade(fraction: float) -> int:
     return min(10, max(0, math.ceil(10 * fraction)))
 
 
-def gain_shade(gain: float) -> str:
+def improvement_shade(improvement: float) -> str:
     """Return the shade of an improvement: its sign, and more for more up to double."""
-    if not math.isfinite(gain) or round(gain, 3) == 0:
+    if not math.isfinite(improvement) or round(improvement, 3) == 0:
         return "even"
-    level = shade(math.sqrt(min(abs(gain), 1.0)))
-    return f"up{level}" if gain > 0 else f"down{level}"
+    level = shade(math.sqrt(min(abs(improvement), 1.0)))
+    return f"up{level}" if improvement > 0 else f"down{level}"
 
 
 def compact(count: float) -> str:
@@ -102,78 +104,70 @@ def _lands_on_bar(fraction: float, digits: int) -> bool:
 
 
 PAGE = 5_700_000
-"""What a page may take; the promise is six million."""
+"""Bytes a page may take; the promise is six million."""
 _OUTSIDE = 1_450_000
 """Plotly, the style, and everything that does not grow with the runs."""
-_OUTSIDE_A_RUN = 2_400
-"""A run's line in the table and its part of the charts."""
-_FRAME = 1_900
-"""What a fold takes before anything is written into it: facts, headings."""
-_MOST = 300_000
-_LEAST = 1_500
-_ROOM_FOR_A_COUNT = 80
+_OUTSIDE_A_RUN = 4_300
+"""A run's line in the table, its part of the charts, its facts and headings."""
+_ITEM_MARKUP = 510
+"""Markup of a step, an execution and a finding together."""
+_TEXTS_AN_ITEM = 8
+"""Texts of a step, an execution, a finding and an LLM judge's mark together."""
+_OTHER_TEXTS = 36
+"""The plan and the diffs of changed files, in texts."""
+_MOST = 2_000_000
+_COUNT_CHARACTERS = 80
+_LINE_MARKUP = 12
+_NAMED_AT_MOST = 6
 
 
-class Portion(Record):
-    """Some of a list: how many of its items, and how long each may be."""
+class Caps(Record):
+    """The share of each run that a page shows."""
 
     items: int
-    each: int
-
-    def of(self, share: float) -> int:
-        """Return a share of one item's length."""
-        return int(self.each * share)
+    """Of every list: steps, executions, findings, changed files."""
+    text: int
+    """Bytes of every text as they stand in the page: escaped and encoded."""
 
 
-class Allowance(Record):
-    """What each part of one run may take."""
-
-    fact: int
-    """Each of them."""
-    plan: int
-    diff: int
-    experiments: int
-    findings: int
-    steps: int
+def caps(runs: int) -> Caps:
+    """Return what every run of a page of so many runs may take."""
+    each = min(_MOST, (PAGE - _OUTSIDE) // max(runs, 1) - _OUTSIDE_A_RUN)
+    items = min(200, max(4, each // 2_000))
+    text = (each - items * _ITEM_MARKUP) // (items * _TEXTS_AN_ITEM + _OTHER_TEXTS)
+    return Caps(items=items, text=min(4_000, max(60, text)))
 
 
-def allowance(runs: int) -> Allowance:
-    """Share the page among its runs."""
-    for_all = PAGE - _OUTSIDE - runs * _OUTSIDE_A_RUN
-    each = min(_MOST, max(_LEAST, for_all // max(runs, 1) - _FRAME))
-    return Allowance(
-        fact=max(160, min(400, each // 30)),
-        plan=each * 8 // 100,
-        diff=each * 22 // 100,
-        experiments=each * 26 // 100,
-        findings=each * 14 // 100,
-        steps=each * 30 // 100,
-    )
-
-
-def portion(room: int, count: int, *, frame: int, least: int, most: int) -> Portion:
-    """Show as many items as there is room for, each at least so long."""
-    items = max(0, min(count, room // (frame + least)))
-    each = room // items - frame if items else 0
-    return Portion(items=items, each=max(0, min(most, each)))
-
-
-def fitted(text: str, room: int, *, lines: int = 1_000) -> str:
+def fitted(text: str, limit: int, *, lines: int = 1_000) -> str:
     """Keep the first lines of a text that fit, and say how much was left out."""
-    kept = _narrowed("\n".join(text[: max(room, 0)].split("\n")[:lines]), room)
+    kept = _narrowed("\n".join(text[: max(limit, 0)].split("\n")[:lines]), limit)
     if not text[len(kept) :].strip():
         return kept.rstrip()
-    mark = " ... ({:,} more characters)" if room >= _ROOM_FOR_A_COUNT else " ..."
-    kept = _narrowed(kept, max(0, room - len(mark) - 6)).rstrip()
+    mark = " ... ({:,} more characters)" if limit >= _COUNT_CHARACTERS else " ..."
+    kept = _narrowed(kept, max(0, limit - len(mark) - 6)).rstrip()
     return kept + mark.format(len(text) - len(kept))
 
 
-def fitted_end(text: str, room: int, *, lines: int = 1_000) -> str:
+def fitted_end(text: str, limit: int, *, lines: int = 1_000) -> str:
     """Keep the last lines of a text that fit: there an error says what it is."""
-    end = "\n".join(text[-max(room, 1) :].split("\n")[-lines:])
-    kept = _narrowed(end[::-1], max(0, room - _ROOM_FOR_A_COUNT // 2))[::-1].strip()
+    end = "\n".join(text[-max(limit, 1) :].split("\n")[-lines:])
+    kept = _narrowed(end[::-1], max(0, limit - _COUNT_CHARACTERS // 2))[::-1].strip()
     hidden = len(text.strip()) - len(kept)
     return f"({hidden:,} characters before) ... {kept}" if hidden > 0 else kept
+
+
+def fitting(lines: Sequence[str], limit: int) -> list[str]:
+    """Return the first lines that fit together."""
+    sizes = accumulate(written_size(line) + _LINE_MARKUP for line in lines)
+    return [line for line, size in zip(lines, sizes, strict=True) if size <= limit]
+
+
+def listed(names: Iterable[str], between: str = ", ") -> str:
+    """Write the first names of a list, and how many more there are."""
+    found = list(names)
+    more = len(found) - _NAMED_AT_MOST
+    shown = between.join(fitted(name, 120, lines=1) for name in found[:_NAMED_AT_MOST])
+    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def written_size(text: str) -> int:
@@ -181,9 +175,9 @@ def written_size(text: str) -> int:
     return len(str(escape(harmless(text))).encode())
 
 
-def _narrowed(text: str, room: int) -> str:
+def _narrowed(text: str, limit: int) -> str:
     size = written_size(text)
-    while text and size > room:
-        text = text[: min(len(text) - 1, len(text) * room // size)]
+    while text and size > limit:
+        text = text[: min(len(text) - 1, len(text) * limit // size)]
         size = written_size(text)
     return text

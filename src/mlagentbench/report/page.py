@@ -1,4 +1,4 @@
-"""ReportData -> one HTML page."""
+"""One HTML page of an experiment."""
 
 import base64
 import hashlib
@@ -11,7 +11,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from mlagentbench.core.disk import recording, write_atomically
-from mlagentbench.core.record import Record
 from mlagentbench.core.score import SUCCESS_THRESHOLD
 from mlagentbench.core.scorecard import SandboxUsed, Scorecard
 from mlagentbench.core.text import embedded, harmless
@@ -21,20 +20,24 @@ from mlagentbench.report.caveats import accounts, budget_text, cautions
 from mlagentbench.report.charts import charts
 from mlagentbench.report.data import ExperimentView, TaskFacts
 from mlagentbench.report.editions import editions
-from mlagentbench.report.number_format import PAGE
-from mlagentbench.report.run_rows import RunRow, UnjudgedRow, run_rows, unjudged_rows
+from mlagentbench.report.findings import STEPS_NAMED, agreement
+from mlagentbench.report.number_format import PAGE, Caps, caps
+from mlagentbench.report.run_rows import RunDetails, run_rows, ungraded_rows
+from mlagentbench.report.run_steps import executed, failure, observation, texts
 from mlagentbench.report.tables import headlines
 
 
 def render(experiment: ExperimentView) -> str:
     """Write an experiment as one page of HTML."""
     parts = editions(experiment.cards)
+    limits = caps(len(experiment.cards) + len(experiment.ungraded))
     return (
         _templates()
         .get_template("page.html.j2")
         .render(
             view=experiment,
-            **run_sections(experiment),
+            **run_sections(experiment, limits),
+            caps=limits,
             total=tally(experiment.cards),
             headlines=headlines([part.table for part in parts]),
             parts=parts,
@@ -73,13 +76,24 @@ def _templates() -> Environment:
         share=number_format.share,
         tenths=number_format.tenths,
         shade=number_format.shade,
-        gain_shade=number_format.gain_shade,
+        improvement_shade=number_format.improvement_shade,
+        with_unit=number_format.with_unit,
+        fitted=number_format.fitted,
+        fitting=number_format.fitting,
+        listed=number_format.listed,
+        agreement=agreement,
+        executed=executed,
+        failure=failure,
+        observation=observation,
+        texts=texts,
         compact=number_format.compact,
         duration=number_format.duration,
         dollars=number_format.dollars,
         embedded=embedded,
     )
-    environment.globals.update(success_threshold=SUCCESS_THRESHOLD)
+    environment.globals.update(
+        success_threshold=SUCCESS_THRESHOLD, steps_named=STEPS_NAMED
+    )
     return environment
 
 
@@ -132,27 +146,28 @@ def _content_hash(script: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def run_sections(view: ExperimentView) -> dict[str, object]:
-    """Write every run, where it went, and what its numbers can be compared with."""
-    rows, unjudged = run_rows(view), unjudged_rows(view)
+def run_sections(view: ExperimentView, limits: Caps) -> dict[str, object]:
+    """Return every run, how it ended, and what its scores can be compared with."""
+    rows, ungraded = run_rows(view, limits), ungraded_rows(view, limits)
     return {
         "rows": rows,
-        "unjudged": unjudged,
-        "accounts": accounts(view, rows, unjudged),
+        "ungraded": ungraded,
+        "accounts": accounts(view, rows, ungraded),
         "cautions": cautions(view),
         "budgets": {
             name: " or ".join(dict.fromkeys(map(budget_text, budgets)))
             for name, budgets in view.budgets.items()
         },
-        "left_out": _left_out(rows, unjudged),
+        "left_out": _left_out(
+            [*(row.details for row in rows), *(row.details for row in ungraded)]
+        ),
     }
 
 
-def _left_out(rows: list[RunRow], unjudged: list[UnjudgedRow]) -> str:
-    """Say what the page has no room for; empty where all steps are shown."""
-    folds = [*(row.fold for row in rows), *(row.fold for row in unjudged)]
-    total = sum(fold.total_steps for fold in folds)
-    shown = sum(len(fold.steps) for fold in folds)
+def _left_out(runs: list[RunDetails]) -> str:
+    """Describe which steps the page shows; empty if it shows all."""
+    total = sum(run.total_steps for run in runs)
+    shown = sum(len(run.steps) for run in runs)
     if shown == total:
         return ""
     return (
@@ -162,21 +177,10 @@ def _left_out(rows: list[RunRow], unjudged: list[UnjudgedRow]) -> str:
     )
 
 
-class Choice(Record):
-    """One group of boxes to tick; rows carry the same names."""
-
-    kind: str
-    """`task`, `agent` or `model`."""
-    names: tuple[str, ...]
-
-
-def choices(cards: Sequence[Scorecard]) -> tuple[Choice, ...]:
-    """List what can be told apart; a group with one member offers no choice."""
-    found = (
-        Choice(
-            kind=kind,
-            names=tuple(dict.fromkeys(str(getattr(card, kind)) for card in cards)),
-        )
+def choices(cards: Sequence[Scorecard]) -> dict[str, list[str]]:
+    """Return the filters of the page; a kind with one name offers no choice."""
+    found = {
+        kind: list(dict.fromkeys(str(getattr(card, kind)) for card in cards))
         for kind in ("task", "agent", "model")
-    )
-    return tuple(choice for choice in found if len(choice.names) > 1)
+    }
+    return {kind: names for kind, names in found.items() if len(names) > 1}

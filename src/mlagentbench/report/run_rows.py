@@ -1,21 +1,14 @@
-"""A run's line and its details."""
+"""Lines of the page's table of runs, and the details below each."""
 
+from mlagentbench.core.actions import executes
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId, Scorecard
-from mlagentbench.core.trace import Trace
+from mlagentbench.core.trace import Step, Trace
 from mlagentbench.evaluation.statistics.tallies import finite_improvement, given_away
-from mlagentbench.report.code_changes import CodeRow, code_row
 from mlagentbench.report.data import CodeChanges, ExperimentView, TaskFacts
-from mlagentbench.report.findings import (
-    FindingRow,
-    OpinionRow,
-    finding_rows,
-    named_steps,
-    opinion_row,
-)
+from mlagentbench.report.findings import named_steps
 from mlagentbench.report.number_format import (
-    Allowance,
-    allowance,
+    Caps,
     dollars,
     duration,
     fitted,
@@ -24,44 +17,38 @@ from mlagentbench.report.number_format import (
     with_unit,
 )
 from mlagentbench.report.run_steps import (
-    Experiments,
-    Fact,
-    PlanRow,
-    StepRow,
-    experiments,
-    plan_row,
-    step_rows,
+    Execution,
+    Plan,
+    executions,
+    plan_of,
+    shown_steps,
 )
 from mlagentbench.report.terminal import verdict
 
 
-class Fold(Record):
-    """Everything that is shown of one run below its line."""
+class RunDetails(Record):
+    """The parts of a trace that are shown of one run."""
 
-    facts: tuple[Fact, ...] = ()
-    plan: PlanRow | None = None
-    code: CodeRow | None = None
-    experiments: Experiments = Experiments()
-    examined: bool = False
-    """Whether anybody looked how the run was worked."""
-    findings: tuple[FindingRow, ...] = ()
-    opinion: OpinionRow | None = None
-    steps: tuple[StepRow, ...] = ()
-    total_steps: int = 0
+    plan: Plan | None
+    code: CodeChanges | None = None
+    executions: tuple[Execution, ...] = ()
+    steps: tuple[Step, ...]
+    total_executions: int = 0
+    total_steps: int
 
     @property
     def shown(self) -> frozenset[int]:
         """The steps a link can lead to."""
-        return frozenset(step.number for step in self.steps)
+        return frozenset(step.step for step in self.steps)
 
     @property
     def left_out(self) -> str:
-        """Say what there was no room for; empty where all is shown."""
+        """Name the lists that are not complete; empty if all is shown."""
         short = [
             f"{shown:,} of {total:,} {what}"
             for what, shown, total in (
                 ("steps", len(self.steps), self.total_steps),
-                ("executions", len(self.experiments.rows), self.experiments.total),
+                ("executions", len(self.executions), self.total_executions),
             )
             if shown < total
         ]
@@ -69,143 +56,109 @@ class Fold(Record):
 
 
 class RunRow(Record):
-    """One run that was judged."""
+    """One run with a scorecard."""
 
     anchor: str
-    """Names the fold within the page; never made of the run's own text."""
+    """Names the details within the page; never made of the run's own text."""
     card: Scorecard
-    name: str
-    ending: str
-    score: str
-    starter: str
-    improvement: str
-    gain: float | None
-    """The improvement to sort by."""
-    time: str
+    unit: str
+    improvement: float | None
+    """Finite, to sort by."""
     why: str
-    """Why there is no score, or why it ended so; empty where nothing is to say."""
-    fold: Fold
+    """Why there is no score, or why the run ended; empty if there is no reason."""
+    facts: dict[str, str]
+    details: RunDetails
 
 
-class UnjudgedRow(Record):
-    """A run without a scorecard: it left steps, or was asked for and left nothing."""
+class UngradedRow(Record):
+    """A run without a scorecard: it left steps, or was planned and left nothing."""
 
     anchor: str
     run: str
     id: RunId | None
-    """None where nobody knows who acted."""
-    fold: Fold
+    """None if the agent is not known."""
+    unit: str = ""
+    details: RunDetails
 
 
-def run_rows(view: ExperimentView) -> list[RunRow]:
-    """Write every judged run of an experiment."""
-    allowed = _allowed(view)
+def run_rows(view: ExperimentView, caps: Caps) -> list[RunRow]:
+    """Return every run of an experiment that has a scorecard."""
     return [
-        _run_row(f"run-{place}", view, card, allowed)
+        RunRow(
+            anchor=f"run-{place}",
+            card=card,
+            unit=view.facts(card).unit,
+            improvement=finite_improvement(card),
+            why=fitted(
+                "; ".join(filter(None, (card.submission_error, card.reason))),
+                max(160, min(400, caps.text)),
+                lines=4,
+            ),
+            facts=run_facts(
+                card, view.facts(card), limit=max(160, min(400, caps.text))
+            ),
+            details=_details(view, card, caps),
+        )
         for place, card in enumerate(view.cards, start=1)
     ]
 
 
-def unjudged_rows(view: ExperimentView) -> list[UnjudgedRow]:
-    """Write every run of an experiment that nobody judged."""
-    asked = {str(run): run for run in view.asked}
-    traces = {trace.run: trace for trace in view.unjudged}
-    judged = {card.run for card in view.cards}
-    names = dict.fromkeys((*traces, *(run for run in asked if run not in judged)))
-    allowed = _allowed(view)
-    return [
-        UnjudgedRow(
-            anchor=f"unjudged-{place}",
-            run=run,
-            id=asked.get(run),
-            fold=bare_fold(traces.get(run) or Trace(run=run), allowed),
+def ungraded_rows(view: ExperimentView, caps: Caps) -> list[UngradedRow]:
+    """Return every run of an experiment that has no scorecard."""
+    planned = {str(run): run for run in view.asked}
+    traces = {trace.run: trace for trace in view.ungraded}
+    graded = {card.run for card in view.cards}
+    names = dict.fromkeys((*traces, *(run for run in planned if run not in graded)))
+    rows = []
+    for place, run in enumerate(names, start=1):
+        trace = traces.get(run) or Trace(run=run)
+        details = RunDetails(
+            plan=plan_of(trace),
+            steps=shown_steps(trace, caps.items),
+            total_steps=len(trace.steps),
         )
-        for place, run in enumerate(names, start=1)
-    ]
+        anchor = f"ungraded-{place}"
+        rows.append(
+            UngradedRow(anchor=anchor, run=run, id=planned.get(run), details=details)
+        )
+    return rows
 
 
-def _allowed(view: ExperimentView) -> Allowance:
-    return allowance(len(view.cards) + len(view.unjudged))
-
-
-def _run_row(
-    anchor: str, view: ExperimentView, card: Scorecard, allowed: Allowance
-) -> RunRow:
-    return RunRow(
-        anchor=anchor,
-        card=card,
-        name=card.score_name,
-        ending=card.ending.replace("_", " "),
-        score=with_unit(card.score, view.facts(card).unit),
-        starter=number(card.starter.mean) if card.starter else "not measured",
-        improvement=percent(card.improvement),
-        gain=finite_improvement(card),
-        time=duration(card.seconds.total),
-        why=_why(card, allowed),
-        fold=fold(view, card, allowed),
-    )
-
-
-def _why(card: Scorecard, allowed: Allowance) -> str:
-    reasons = filter(None, (card.submission_error, card.reason))
-    return fitted("; ".join(reasons), allowed.fact, lines=4)
-
-
-def fold(view: ExperimentView, card: Scorecard, allowed: Allowance) -> Fold:
-    """Write what is known of a judged run."""
-    facts = view.facts(card)
-    trace = view.trace(card) or Trace(run=card.run)
-    telling = named_steps(card)
-    return Fold(
-        facts=run_facts(card, facts, room=allowed.fact),
-        plan=plan_row(trace, room=allowed.plan),
-        code=code_row(_code(view, card), room=allowed.diff),
-        experiments=experiments(
-            trace, facts.unit, facts.direction, room=allowed.experiments
-        ),
-        examined=bool(card.process),
-        findings=finding_rows(card, room=allowed.findings),
-        opinion=opinion_row(card.opinion, room=allowed.findings // 2),
-        steps=step_rows(trace, facts.unit, room=allowed.steps, telling=telling),
+def _details(view: ExperimentView, card: Scorecard, caps: Caps) -> RunDetails:
+    # The trace and the code of a repeated run belong to its last attempt.
+    found = view.trace(card)
+    trace = found or Trace(run=card.run)
+    return RunDetails(
+        plan=plan_of(trace),
+        code=view.code.get(card.run) if found else None,
+        executions=executions(trace, card.direction, caps.items),
+        steps=shown_steps(trace, caps.items, named_steps(card)),
+        total_executions=sum(map(executes, trace.steps)),
         total_steps=len(trace.steps),
     )
-
-
-def bare_fold(trace: Trace, allowed: Allowance) -> Fold:
-    """Write what is known of a run that nobody judged."""
-    return Fold(
-        plan=plan_row(trace, room=allowed.plan),
-        steps=step_rows(trace, room=allowed.steps),
-        total_steps=len(trace.steps),
-    )
-
-
-def _code(view: ExperimentView, card: Scorecard) -> CodeChanges | None:
-    # What is kept of a run that was repeated belongs to its last attempt.
-    return view.code.get(card.run) if view.trace(card) else None
 
 
 _KINDS = ("input", "output", "cached")
 
 
-def run_facts(card: Scorecard, facts: TaskFacts, *, room: int) -> tuple[Fact, ...]:
-    """Write what is known of a run; what is not is left out."""
-    lines = _judged(card, facts) | _spent(card) | _circumstances(card)
-    return tuple(
-        Fact(label=label, text=fitted(text, room, lines=1))
+def run_facts(card: Scorecard, facts: TaskFacts, *, limit: int) -> dict[str, str]:
+    """Return what is known of a run, by label."""
+    lines = _graded(card, facts) | _spent(card) | _context(card)
+    return {
+        label: fitted(text, limit, lines=1)
         for label, text in lines.items()
         if text not in ("", "none")
-    )
+    }
 
 
-def _judged(card: Scorecard, facts: TaskFacts) -> dict[str, str]:
+def _graded(card: Scorecard, facts: TaskFacts) -> dict[str, str]:
     return {
         "Belongs to": card.score_name,
         "Metric": f"{card.metric}, {card.direction} is better",
         "Success": verdict(card),
         "Score": with_unit(card.score, facts.unit),
         "Score interval": " to ".join(map(number, card.score_ci or ())),
-        "Success bar": with_unit(facts.success_threshold, facts.unit),
+        "Success threshold": with_unit(facts.success_threshold, facts.unit),
         "Reference": with_unit(facts.reference, facts.unit),
         "Gap closed": percent(card.gap_closed),
         "Best step": _best_step(card, facts),
@@ -226,7 +179,7 @@ def _spent(card: Scorecard) -> dict[str, str]:
     }
 
 
-def _circumstances(card: Scorecard) -> dict[str, str]:
+def _context(card: Scorecard) -> dict[str, str]:
     return {
         "Attempt": str(card.attempt) if card.attempt > 1 else "",
         "Taken up again": f"{card.resumed} times" if card.resumed else "",

@@ -1,8 +1,8 @@
-"""Its plan, executions and steps."""
+"""A run's plan, executions and steps, as far as a page shows them."""
 
 import json
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -13,51 +13,24 @@ from mlagentbench.core.text import first_lines
 from mlagentbench.core.trace import Step, Trace
 from mlagentbench.report.code_changes import Edit, edits
 from mlagentbench.report.data import code_changes
-from mlagentbench.report.number_format import (
-    Portion,
-    duration,
-    fitted,
-    fitted_end,
-    portion,
-    with_unit,
-)
+from mlagentbench.report.number_format import fitted, fitted_end
 
-PLENTY = 200_000
-_FRAME = 210
-"""A step's markup, in bytes."""
+_VALUES_SHOWN = 8
 
 
-class Fact(Record):
-    """One thing said about a run, with its label."""
+def shown_steps(
+    trace: Trace, count: int, telling: Collection[int] = ()
+) -> tuple[Step, ...]:
+    """Return so many steps of a run, those that tell the most.
 
-    label: str
-    text: str
-
-
-class StepRow(Record):
-    """One step of a run."""
-
-    number: int
-    action: str
-    failed: str | None
-    said: tuple[Fact, ...]
-    """What the agent wrote beside its action."""
-    input: tuple[Fact, ...]
-    observation: str
-    validation: str
-    seconds: str
-
-
-def step_rows(
-    trace: Trace, unit: str = "", *, room: int = PLENTY, telling: Collection[int] = ()
-) -> tuple[StepRow, ...]:
-    """Write a run's steps; where not all have room, those that tell the most."""
-    share = portion(room, len(trace.steps), frame=_FRAME, least=60, most=6_000)
-    chosen = _most_telling(trace.steps, share.items, telling)
+    Of a file that is written again, the input holds only the difference.
+    """
     written = edits(trace)
     return tuple(
-        _step_row(trace.steps[place], unit, share, written.get(place))
-        for place in chosen
+        trace.steps[place].model_copy(
+            update={"input": _given(trace.steps[place], written.get(place))}
+        )
+        for place in _most_telling(trace.steps, count, telling)
     )
 
 
@@ -89,22 +62,6 @@ def _most_telling(
     return sorted(ranked[:count])
 
 
-def _step_row(step: Step, unit: str, share: Portion, edit: Edit | None) -> StepRow:
-    measured = step.validation
-    spent = step.seconds
-    observed = fitted if step.ok else fitted_end
-    return StepRow(
-        number=step.step,
-        action=fitted(step.action, 80, lines=1),
-        failed=failure(step),
-        said=_short_facts(step.fields, share.of(0.3)),
-        input=_short_facts(_given(step, edit), share.of(0.3)),
-        observation=observed(step.told, share.of(0.4), lines=20),
-        validation=with_unit(measured.value, unit) if measured else "",
-        seconds=duration(spent.model + spent.execute + spent.harness),
-    )
-
-
 def _given(step: Step, edit: Edit | None) -> dict[str, Any]:
     """Return what a step was given; of a text that is known, only what is new."""
     change = edit.change() if edit else None
@@ -113,17 +70,18 @@ def _given(step: Step, edit: Edit | None) -> dict[str, Any]:
     return step.input | {"content": "\n".join(change.lines) or "as before"}
 
 
-def _short_facts(values: dict[str, Any], room: int) -> tuple[Fact, ...]:
-    if not values:
-        return ()
-    share = portion(room, len(values), frame=40, least=20, most=1_500)
-    return tuple(
-        Fact(
-            label=fitted(key, 60, lines=1),
-            text=fitted(_written(value), share.each, lines=12),
-        )
-        for key, value in list(values.items())[: min(share.items, 8)]
-    )
+def observation(step: Step, limit: int) -> str:
+    """Return the output of a step: the first lines, or the last if it failed."""
+    return (fitted if step.ok else fitted_end)(step.told, limit, lines=20)
+
+
+def texts(values: Mapping[str, Any], limit: int) -> list[tuple[str, str]]:
+    """Return named values as texts that fit into one limit together."""
+    each = limit // max(1, min(len(values), _VALUES_SHOWN))
+    return [
+        (fitted(name, 60, lines=1), fitted(_written(value), each, lines=12))
+        for name, value in list(values.items())[:_VALUES_SHOWN]
+    ]
 
 
 def _written(value: object) -> str:
@@ -135,7 +93,7 @@ def _written(value: object) -> str:
 _NAMED_AT_MOST = 8
 
 
-class PlanRow(Record):
+class Plan(Record):
     """The last plan of a run."""
 
     text: str
@@ -143,13 +101,13 @@ class PlanRow(Record):
     """When it was written and changed."""
 
 
-def plan_row(trace: Trace, *, room: int) -> PlanRow | None:
-    """Return the last plan and its history; None where the agent wrote none."""
+def plan_of(trace: Trace) -> Plan | None:
+    """Return the last plan and its history; None if the agent wrote none."""
     versions = _versions(trace)
     if not versions:
         return None
     _, last = versions[-1]
-    return PlanRow(text=fitted(last, room, lines=40), history=_history(versions))
+    return Plan(text=last, history=_history(versions))
 
 
 def _versions(trace: Trace) -> list[tuple[int, str]]:
@@ -188,54 +146,28 @@ def _change(before: str, after: str) -> str:
     return f"+{added} -{removed} lines"
 
 
-_EXPERIMENT_FRAME = 130
-"""A row's markup, in bytes."""
-_EDITS_TOLD = 6
+_EDITS_NAMED = 6
 
 
-class ExperimentRow(Record):
-    """One execution."""
+class Execution(Record):
+    """One execution of the agent's code."""
 
-    number: int
-    ran: str
+    step: Step
     changed: str
-    """What was changed since the last execution."""
-    validation: str
+    """The edits since the last execution."""
     best: bool
-    """Whether nothing measured in this run is better."""
-    seconds: str
-    failed: str | None
+    """Whether no measurement of this run is better."""
 
 
-class Experiments(Record):
-    """The executions of one run that there is room for."""
-
-    rows: tuple[ExperimentRow, ...] = ()
-    total: int = 0
-
-
-def experiments(
-    trace: Trace, unit: str, direction: Direction, *, room: int
-) -> Experiments:
-    """Write a run's executions; where not all have room, the best and the first."""
+def executions(trace: Trace, direction: Direction, count: int) -> tuple[Execution, ...]:
+    """Return so many executions of a run: the best and the first."""
     found = list(_executions(trace))
-    share = portion(room, len(found), frame=_EXPERIMENT_FRAME, least=40, most=600)
     best = _best([step for step, _ in found], direction)
     ranked = sorted(range(len(found)), key=lambda place: found[place][0].step != best)
-    chosen = [found[place] for place in sorted(ranked[: share.items])]
-    rows = tuple(
-        ExperimentRow(
-            number=step.step,
-            ran=fitted(_ran(step), share.of(0.3), lines=1),
-            changed=fitted(_changed(since), share.of(0.7), lines=4),
-            validation=_validation(step, unit),
-            best=step.step == best,
-            seconds=duration(step.seconds.execute),
-            failed=failure(step),
-        )
-        for step, since in chosen
+    return tuple(
+        Execution(step=step, changed=_changed(since), best=step.step == best)
+        for step, since in (found[place] for place in sorted(ranked[:count]))
     )
-    return Experiments(rows=rows, total=len(found))
 
 
 def _executions(trace: Trace) -> Iterator[tuple[Step, list[Edit]]]:
@@ -251,7 +183,7 @@ def _executions(trace: Trace) -> Iterator[tuple[Step, list[Edit]]]:
 
 
 def _changed(since: list[Edit]) -> str:
-    return "; ".join(edit.told() for edit in since[:_EDITS_TOLD]) or "nothing"
+    return "; ".join(edit.told() for edit in since[:_EDITS_NAMED]) or "nothing"
 
 
 def _best(steps: list[Step], direction: Direction) -> int | None:
@@ -263,10 +195,7 @@ def _best(steps: list[Step], direction: Direction) -> int | None:
     return -max(measured)[1] if measured else None
 
 
-def _ran(step: Step) -> str:
+def executed(step: Step) -> str:
+    """Return the script or command that a step ran."""
     given = next((text for text in step.input.values() if isinstance(text, str)), "")
     return first_lines(given or step.action, lines=1, characters=200)
-
-
-def _validation(step: Step, unit: str) -> str:
-    return with_unit(step.validation.value, unit) if step.validation else ""

@@ -18,7 +18,7 @@ from mlagentbench.tasks.load import load_task, read_measured, write_measured
 from mlagentbench.tasks.prepare import Prepared, prepare
 from mlagentbench.tasks.sources import ARCHIVES, fetch
 
-JUDGE = """
+GRADER = """
 import json, sys
 from pathlib import Path
 from mlagentbench.core.errors import SubmissionError
@@ -60,14 +60,14 @@ class PlainBench:
         if done.returncode != 0:
             reason = done.stderr.strip().splitlines()[-1]
             return Attempt(score=None, error=reason, seconds=seconds)
-        found = self.judge(
+        found = self.grade(
             task, workspace / task.submission[0], prepared.private / task.truth
         )
         return found.model_copy(update={"seconds": seconds})
 
-    def judge(self, task: Task, answers: Path, truth: Path) -> Attempt:
+    def grade(self, task: Task, answers: Path, truth: Path) -> Attempt:
         done = subprocess.run(
-            [sys.executable, "-c", JUDGE, task.folder, task.edition, answers, truth],
+            [sys.executable, "-c", GRADER, task.folder, task.edition, answers, truth],
             capture_output=True,
             text=True,
             timeout=60,

@@ -14,6 +14,6 @@ def default_cache() -> Path:
     return platformdirs.user_cache_path("mlagentbench")
 
 
-def rooms(cache: Path) -> Path:
+def sandbox_root(cache: Path) -> Path:
     """Return where sandboxes have their workspaces while they live."""
     return cache / "rooms"

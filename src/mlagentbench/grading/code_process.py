@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mlagentbench.core.cache import rooms
+from mlagentbench.core.cache import sandbox_root
 from mlagentbench.core.child import read_request
 from mlagentbench.core.disk import exclusive_lock, scratch_folder
 from mlagentbench.core.errors import (
@@ -99,7 +99,7 @@ def _take_turns(request: CodeRequest) -> Turns:
     agent_env = ensure_agent_env(request.cache, grading.agent_env)
     with _starter_files(task) as starter, _reserved_core(request, grading) as cores:
         sandboxes = TurnSandbox(
-            task, grading, rooms(request.cache), agent_env.path, cores, request.data
+            task, grading, sandbox_root(request.cache), agent_env.path, cores, request.data
         )
         return asyncio.run(TimedTurns(request, sandboxes, starter).take_all())
 
@@ -157,7 +157,7 @@ class TurnSandbox:
 
     task: Task
     grading: Grading
-    rooms: Path
+    sandbox_root: Path
     agent_env: Path
     cores: tuple[int, ...]
     """The cores every turn runs on; empty if that does not matter."""
@@ -183,7 +183,7 @@ class TurnSandbox:
             answer_seconds=min(self.grading.seconds, seconds),
             answer_bytes=int(self.grading.output_mb * 2**20),
         )
-        sandbox = open_sandbox(self.rooms, spec, limits, cores=self.cores)
+        sandbox = open_sandbox(self.sandbox_root, spec, limits, cores=self.cores)
         try:
             return await ask_sandboxed(sandbox, _COMMAND, question, patience)
         finally:

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from mlagentbench.agents.catalogue import find_agent, load_agent, refuse_without_model
-from mlagentbench.core.cache import rooms
+from mlagentbench.core.cache import sandbox_root
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.progress import Progress, RunObserver
 from mlagentbench.core.scorecard import SandboxUsed
@@ -123,7 +123,7 @@ def _jobs(
             models=models_of(asked),
             settings=asked.settings,
             experiment=experiment,
-            rooms=rooms(workshop.cache),
+            rooms=sandbox_root(workshop.cache),
             agent_env=one.agent_envs[one.task.agent_env].path,
             sandbox=SandboxUsed(provider=asked.sandbox, limits=asked.limits),
             audience=workshop.audience,

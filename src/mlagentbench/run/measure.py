@@ -49,7 +49,7 @@ class PipelineBench:
             seconds=meter.seconds,
         )
 
-    def judge(self, task: Task, answers: Path, truth: Path) -> Attempt:
+    def grade(self, task: Task, answers: Path, truth: Path) -> Attempt:
         """Grade answers in a capped child; run code in a grading sandbox before."""
         if task.grading is None:
             verdict = asyncio.run(grade_answers(task, answers, truth))

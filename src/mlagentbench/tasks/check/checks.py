@@ -244,7 +244,7 @@ def malformed_answers_are_refused(subject: Subject) -> Verdict:
     problems = []
     for name, path in subject.probes.malformed.items():
         try:
-            found = subject.judge(path)
+            found = subject.grade(path)
         except GraderError as error:
             problems.append(f"{name} breaks the grader ({error})")
             continue
@@ -262,7 +262,7 @@ def grading_repeats_to_the_byte(subject: Subject) -> Verdict:
     first, paths = dict(subject.weak), dict(subject.probes.weak)
     if subject.perfect is not None and subject.probes.perfect is not None:
         first["perfect"], paths["perfect"] = subject.perfect, subject.probes.perfect
-    again = {name: subject.judge(path) for name, path in paths.items()}
+    again = {name: subject.grade(path) for name, path in paths.items()}
     problems = [
         f"{name} answers scored {first[name].score!r}, then {again[name].score!r}"
         for name in paths

@@ -37,7 +37,7 @@ class Bench(Protocol):
         """Run a known solution as an agent's code is run, and judge what it left."""
         ...
 
-    def judge(self, task: Task, answers: Path, truth: Path) -> Attempt:
+    def grade(self, task: Task, answers: Path, truth: Path) -> Attempt:
         """Judge answers in a process of their own, or submitted code by running it.
 
         The text of a `SubmissionError` becomes the attempt's error; a `GraderError`
@@ -117,12 +117,12 @@ class Subject:
     def perfect(self) -> Attempt | None:
         """The truth itself, judged; None where nothing is perfect."""
         path = self.probes.perfect
-        return None if path is None else self.judge(path)
+        return None if path is None else self.grade(path)
 
     @cached_property
     def weak(self) -> dict[str, Attempt]:
         """Answers that know nothing, judged."""
-        return {name: self.judge(path) for name, path in self.probes.weak.items()}
+        return {name: self.grade(path) for name, path in self.probes.weak.items()}
 
     @property
     def measured(self) -> Measured:
@@ -133,9 +133,9 @@ class Subject:
             )
         return self.task.measured
 
-    def judge(self, answers: Path) -> Attempt:
+    def grade(self, answers: Path) -> Attempt:
         """Judge answers against the held-out labels."""
-        return self.bench.judge(self.task, answers, self.truth)
+        return self.bench.grade(self.task, answers, self.truth)
 
     def improvement(self, score: float) -> float:
         """Say how much better than the starter's mean a score is, as a fraction."""

@@ -1,4 +1,4 @@
-"""Where things are kept on this machine."""
+"""The cache folder of this machine."""
 
 import os
 from pathlib import Path
@@ -15,5 +15,5 @@ def default_cache() -> Path:
 
 
 def sandbox_root(cache: Path) -> Path:
-    """Return where sandboxes have their workspaces while they live."""
+    """Return the folder that holds the folders of open sandboxes."""
     return cache / "rooms"

@@ -1,6 +1,7 @@
-"""Files on disk: written whole, appended to, locked; disk errors in words.
+"""Files on disk: atomic writes, appended lines, locks, temporary folders, disk errors.
 
-Each is locked by the process that made it, so one whose lock is free belongs to nobody.
+A scratch folder is locked by the process that made it, so one whose lock is free has
+no owner any more.
 """
 
 import errno
@@ -19,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Put `text` at `path` whole: a reader sees the old file or the new one."""
+    """Write `text` to `path`: a reader sees the old file or the new one."""
     with tempfile.NamedTemporaryFile(
         "wb", dir=path.parent, prefix=f".{path.name}.", delete=False
     ) as file:
@@ -69,32 +70,32 @@ def build_folder(target: Path, name: str | None = None) -> Iterator[Path]:
 
 
 class LineFile:
-    """A file open for one more line; what a killed writer left half is dropped."""
+    """A file to append lines to; a line that a killed writer left half is dropped."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         with recording(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("ab", buffering=0)
-            self._drop_torn_line()
+            self._drop_partial_line()
 
     def append(self, line: str) -> None:
-        """Write one line; it is on its way to disk on return."""
+        """Write one line; the kernel has it on return."""
         with recording(self._path):
-            self._write_whole(line.encode() + b"\n")
+            self._write(line.encode() + b"\n")
 
     def close(self) -> None:
         """Close the file; more lines are an error."""
         self._file.close()
 
-    def _write_whole(self, line: bytes) -> None:
+    def _write(self, line: bytes) -> None:
         before = self._file.seek(0, os.SEEK_END)
         if self._file.write(line) < len(line):
             # A full disk takes part of a line; the part must not stay.
             self._file.truncate(before)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    def _drop_torn_line(self) -> None:
+    def _drop_partial_line(self) -> None:
         written = self._path.read_bytes()
         whole = written.rfind(b"\n") + 1
         if whole < len(written):
@@ -102,7 +103,7 @@ class LineFile:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Add one line to a file that is made where there is none."""
+    """Append one line to a file, which is made if it does not exist."""
     file = LineFile(path)
     try:
         file.append(line)
@@ -115,8 +116,13 @@ _PREFIX = "mlab-scratch-"
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Make a folder that is gone afterwards."""
-    folder, hold = _made()
+    """Make a folder that is removed afterwards."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        hold = _lock_folder(folder)
+        # A sweep may have removed the folder before it was locked.
+        if hold is not None and folder.exists():
+            break
     try:
         yield folder
     finally:
@@ -125,23 +131,15 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def sweep_scratch() -> None:
-    """Remove every such folder of ours whose owner is dead."""
+    """Remove every scratch folder of this user whose owner is dead."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        if (hold := _held(folder)) is not None:
+        if (hold := _lock_folder(folder)) is not None:
+            logger.info("removing %s of a killed process", folder)
             shutil.rmtree(folder, ignore_errors=True)
             os.close(hold)
 
 
-def _made() -> tuple[Path, int]:
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        hold = _held(folder)
-        # Between the two a sweep may have taken it for a dead one's.
-        if hold is not None and folder.exists():
-            return folder, hold
-
-
-def _held(folder: Path) -> int | None:
+def _lock_folder(folder: Path) -> int | None:
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         hold = os.open(folder, flags)

@@ -1,16 +1,16 @@
-"""Whose fault is it? The error tree, and the helper that labels failures.
+"""The error tree, and the helper that attributes failures.
 
 BenchError
 ├── UsageError       the command or its arguments are wrong        (exit 2)
 ├── MachineError     this machine cannot; the message says the fix (exit 3)
-├── TaskError        a task folder or its data is unsound
+├── TaskError        a task folder or its data is invalid
 ├── SandboxError     our sandbox failed: the run is broken
 ├── GraderError      our grader failed: the run is broken
 ├── RecordError      an experiment's files cannot be read or written
 ├── ProviderError    a model's provider failed: the run can be resumed
-├── ReplayError      a run cannot be taken up again as it was
-├── ActionError      an action could not be done: the agent is told
-└── SubmissionError  what was submitted is not acceptable: the agent's fault
+├── ReplayError      a run cannot be resumed as it was
+├── ActionError      an action failed: the agent reads the message
+└── SubmissionError  the submission is invalid: the agent's fault
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 
 class BenchError(Exception):
-    """Any failure this package names; its text is one sentence for a person."""
+    """Any failure this package names; its text is one sentence for users."""
 
 
 class UsageError(BenchError):
@@ -30,15 +30,15 @@ class MachineError(BenchError):
 
 
 class TaskError(BenchError):
-    """A task's folder or its data is unsound."""
+    """A task's folder or its data is invalid."""
 
 
 class SandboxError(BenchError):
-    """The sandbox itself failed, not what ran in it."""
+    """The sandbox itself failed, not the code in it."""
 
 
 class GraderError(BenchError):
-    """A grader failed on a submission it should have judged or refused."""
+    """A grader failed on a submission it should have scored or refused."""
 
 
 class RecordError(BenchError):
@@ -50,23 +50,23 @@ class ProviderError(BenchError):
 
 
 class ReplayError(BenchError):
-    """A run cannot be taken up again as it was."""
+    """A run cannot be resumed as it was."""
 
 
 class ActionError(BenchError):
-    """An action could not be carried out; the text becomes the observation."""
+    """An action failed; the text becomes the observation."""
 
 
 class SubmissionError(BenchError):
-    """A submission is missing, malformed or otherwise not acceptable."""
+    """A submission is missing, malformed or otherwise invalid."""
 
 
 @contextmanager
 def blame(kind: type[BenchError], subject: str) -> Iterator[None]:
-    """Label whatever fails inside as `kind`, about `subject`.
+    """Raise `kind` about `subject` for any failure inside.
 
-    An error that already carries a label keeps it, so that a `SubmissionError`
-    raised by a grader stays the agent's fault while a bug in it becomes ours.
+    A `BenchError` passes as it is, so that a `SubmissionError` raised by a grader
+    stays the agent's fault while a bug in the grader becomes a `GraderError`.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""How long work reports how far it is; the command line draws the bar."""
+"""Observers of long work and of runs; the command line draws them."""
 
 from typing import Protocol
 
@@ -8,45 +8,45 @@ from mlagentbench.core.trace import Step
 
 
 class Progress(Protocol):
-    """Told about one piece of work after another."""
+    """A display of one piece of work after another."""
 
     def start(self, label: str, total: int | None) -> None:
-        """Begin the next piece; `total` is its size, None where nobody knows it."""
+        """Start the next piece; `total` is its size, None if it is unknown."""
         ...
 
     def advance(self, amount: int) -> None:
-        """Report that `amount` more of the present piece is done."""
+        """Add `amount` to the finished part of the current piece."""
         ...
 
 
 class Silent:
-    """A progress that nobody watches."""
+    """A progress that shows nothing."""
 
     def start(self, label: str, total: int | None) -> None:
-        """Say nothing."""
+        """Ignore it."""
 
     def advance(self, amount: int) -> None:
-        """Say nothing."""
+        """Ignore it."""
 
 
 class RunObserver(Protocol):
-    """Is told what happens in runs while it happens."""
+    """A receiver of events of runs as they happen."""
 
     def run_started(self, run: RunId, task: Task) -> None:
-        """A run begins."""
+        """Receive the start of a run."""
         ...
 
     def step_taken(self, run: RunId, step: Step) -> None:
-        """A run's step was recorded."""
+        """Receive a step that was recorded."""
         ...
 
     def run_ended(self, run: RunId, ending: str) -> None:
-        """A run is over and about to be judged."""
+        """Receive the end of a run, which is graded next."""
         ...
 
 
 class NullObserver:
-    """An audience that does not listen."""
+    """An observer that ignores every event."""
 
     def run_started(self, run: RunId, task: Task) -> None:
         """Ignore it."""

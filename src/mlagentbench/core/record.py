@@ -1,9 +1,9 @@
-"""The base of every noun: a frozen pydantic model that refuses unknown fields."""
+"""The base of all records: a frozen pydantic model that refuses unknown fields."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Record(BaseModel):
-    """A value that is checked when it is made and never changes afterwards."""
+    """A value that is validated when it is made and never changes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,4 +1,4 @@
-"""Scorecard, RunId, Finding, FailureMode, Opinion."""
+"""The scorecard of a run and its parts: findings, failure mode, LLM judge's opinion."""
 
 from enum import StrEnum
 from typing import Any
@@ -24,7 +24,7 @@ class RunId(Record):
 
 
 class Starter(Record):
-    """The starter's measured scores, against which improvement is counted."""
+    """The starter's measured scores, the baseline of improvement."""
 
     mean: float
     sd: float
@@ -39,7 +39,7 @@ class BestStep(Record):
 
 
 class FirstSuccess(Record):
-    """When a run first had something that passes the bar, on held-out data."""
+    """The first step whose submission succeeds on held-out data."""
 
     step: int
     seconds: float
@@ -48,16 +48,16 @@ class FirstSuccess(Record):
 
 
 class BudgetPoint(Record):
-    """What a run would have scored, had it been stopped after so many steps."""
+    """The score a run would have with a budget of fewer steps."""
 
     steps: int
     score: float | None
-    """None where it had no valid submission by then."""
+    """None if it had no valid submission by then."""
     success: bool = False
 
 
 class RunSeconds(Record):
-    """Where a run's time went."""
+    """Seconds of a run, by what used them."""
 
     total: float = 0.0
     model: float = 0.0
@@ -66,7 +66,7 @@ class RunSeconds(Record):
 
 
 class SandboxUsed(Record):
-    """What held the agent's code, and which limits were really in force."""
+    """The sandbox of the agent's code, and the limits that were in force."""
 
     provider: str
     limits: str
@@ -74,34 +74,34 @@ class SandboxUsed(Record):
 
 
 class Harness(Record):
-    """Which code judged."""
+    """Versions of the code that graded."""
 
     version: str
     inspect_ai: str
 
 
 class Finding(Record):
-    """One thing seen in a trace."""
+    """One finding of a process check, with its evidence."""
 
     steps: tuple[int, ...]
-    """Where; empty only where the whole run is meant."""
+    """Where; empty if the complete run is meant."""
     quote: str
-    """What was written there, shortened; hostile text like any other of a trace."""
+    """Text of the trace, shortened; as hostile as the trace."""
     why: str
-    """What is wrong with it, in one sentence."""
+    """What is wrong, in one sentence."""
 
 
 class ProcessCheck(Record):
-    """What one check found in a run."""
+    """The findings of one process check in a run."""
 
     value: int = 0
-    """How often; 0 where nothing was found."""
+    """The number of findings."""
     evidence: tuple[Finding, ...] = ()
-    """The first of them."""
+    """The first findings."""
 
 
 class FailureMode(StrEnum):
-    """Why a run that counts did not succeed, in the paper's words."""
+    """The reason why a run that counts did not succeed, in the paper's words."""
 
     HALLUCINATION = "hallucination"
     DEBUGGING = "debugging"
@@ -113,16 +113,16 @@ class FailureMode(StrEnum):
 
 
 class Mark(Record):
-    """What a judge thought of one criterion, over all its votes."""
+    """An LLM judge's rating of one criterion, over all its votes."""
 
     median: float
     votes: tuple[int, ...]
     quote: str = ""
-    """What the judge named as its reason, shortened."""
+    """The judge's reason, shortened."""
 
 
 class Opinion(Record):
-    """What a model that was asked to judge thinks of a run; never part of a score."""
+    """An LLM judge's rating of a run; never part of a score."""
 
     model: str
     marks: dict[str, Mark]
@@ -130,16 +130,16 @@ class Opinion(Record):
     agrees_with_itself: float | None = None
     """The share of pairs of votes at most one mark apart; None for a single vote."""
     agrees_with_rules: float | None = None
-    """The share of criteria on which it and the process checks say the same."""
+    """The share of criteria on which it agrees with the process checks."""
     unreadable: int = 0
-    """Votes that could not be understood."""
+    """Votes that could not be parsed."""
     tokens: int = 0
     cost_usd: float | None = 0.0
-    """None where nobody knows the judge's price."""
+    """None if the judge's price is unknown."""
 
 
 class Scorecard(Record):
-    """The judgement of one run."""
+    """The result of one run."""
 
     run: str
     task: str
@@ -151,7 +151,7 @@ class Scorecard(Record):
     seed: int
     ending: Ending
     reason: str | None = None
-    """Why it ended so, where the ending alone does not say it."""
+    """Details of the ending."""
     metric: str
     direction: Direction
     score: float | None = None
@@ -159,7 +159,7 @@ class Scorecard(Record):
     score_ci: tuple[float, float] | None = None
     submission_error: str | None = None
     starter: Starter | None = None
-    """None where the starter was never measured."""
+    """None if the starter was never measured."""
     improvement: float | None = None
     """A fraction; positive is better."""
     success: bool = False
@@ -170,35 +170,35 @@ class Scorecard(Record):
     actions: dict[str, int] = Field(default_factory=dict)
     errors: dict[str, int] = Field(default_factory=dict)
     process: dict[str, ProcessCheck] = Field(default_factory=dict)
-    """By check; empty where nobody looked."""
+    """By check; empty if the checks did not run."""
     failure: FailureMode | None = None
-    """The main reason why it did not succeed; None where it did, or does not count."""
+    """The main reason of failure; None if the run succeeded or does not count."""
     opinion: Opinion | None = None
-    """Of a judge, where one was asked."""
+    """Of an LLM judge, if one was asked."""
     first_success: FirstSuccess | None = None
     by_budget: tuple[BudgetPoint, ...] = ()
-    """Both only where steps were scored."""
+    """Both only if steps were graded."""
     tokens: dict[str, Any] = Field(default_factory=dict)
     """By kind, and by role the same; cached ones are not among the input."""
     cost_usd: float = 0.0
     """Of all calls whose price is known."""
     unpriced: tuple[str, ...] = ()
-    """Models that were asked at a price nobody told: the cost above is too low."""
+    """Models without a known price: the cost above is too low."""
     seconds: RunSeconds = RunSeconds()
     resumed: int = 0
-    """How often the run was taken up again after it had been cut off."""
+    """How often the run was resumed."""
     attempt: int = 1
-    """2 where a broken run was repeated."""
+    """2 if a broken run was repeated."""
     sandbox: SandboxUsed
     harness: Harness
     created: str
 
     @property
     def score_name(self) -> str:
-        """What its score belongs to: `task@version/edition`."""
+        """The name of the score: `task@version/edition`."""
         return f"{self.task}@{self.version}/{self.edition}"
 
     @property
     def run_id(self) -> RunId:
-        """Which run it is about."""
+        """The run of this scorecard."""
         return RunId(task=self.task, agent=self.agent, model=self.model, seed=self.seed)

@@ -1,4 +1,4 @@
-"""What a task is: the contents of a task folder as one frozen record."""
+"""A task: the contents of a task folder as one frozen record."""
 
 from collections.abc import Callable
 from enum import StrEnum, auto
@@ -11,19 +11,19 @@ from mlagentbench.core.record import Record
 
 
 class Direction(StrEnum):
-    """Which way a metric gets better; data, never guessed."""
+    """The direction in which a metric gets better; declared, never guessed."""
 
     HIGHER = auto()
     LOWER = auto()
 
     @property
     def sign(self) -> int:
-        """+1 where more is better, -1 where less is."""
+        """+1 if higher is better, -1 if lower is."""
         return 1 if self is Direction.HIGHER else -1
 
 
 class DataKind(StrEnum):
-    """What an edition's data is, said wherever its scores are shown."""
+    """The kind of an edition's data, shown beside its scores."""
 
     REAL = "real"
     SUBSTITUTE = "substitute"
@@ -32,12 +32,12 @@ class DataKind(StrEnum):
 
 
 class Budget(Record):
-    """What one run may spend."""
+    """The limits of one run."""
 
     steps: PositiveInt = 50
     """Actions the agent may take; the final answer is one of them."""
     minutes: PositiveFloat = 60
-    """Model work and execution; provider waits and our own overhead do not count."""
+    """Model work and execution; provider waits and the harness's overhead are free."""
     execution_minutes: PositiveFloat = 10
     """The longest a single execution may take."""
     tokens: PositiveInt | None = None
@@ -47,7 +47,7 @@ class Budget(Record):
 
 
 class Source(Record):
-    """One thing an edition's data is made from."""
+    """One package that an edition's data is made from."""
 
     kind: Literal["pip", "npm", "generated"]
     package: str = ""
@@ -55,7 +55,7 @@ class Source(Record):
     sha256: str = ""
     """Of the archive as the registry serves it; empty for generated data."""
     python: str = ""
-    """The Python release a wheel was built for, where it is not for any."""
+    """The Python release a wheel was built for; empty if it fits any."""
 
 
 class Edition(Record):
@@ -63,7 +63,7 @@ class Edition(Record):
 
     data: DataKind
     summary: str
-    """What the data is, in one line."""
+    """The data in one line."""
     size_mb: PositiveFloat
     """The prepared data on disk."""
     memory_gb: PositiveFloat = 4
@@ -71,36 +71,36 @@ class Edition(Record):
 
 
 class Validation(Record):
-    """How the harness itself measures progress on the visible validation split."""
+    """The files by which the harness measures progress on the validation split."""
 
     answers: str = "validation.csv"
-    """What a script writes beside its submission: predictions for validation ids."""
+    """Predictions for validation ids, which a script writes beside its submission."""
     truth: str = "data/validation.csv"
     """The visible labels, under `public/`."""
 
 
 AgentEnvName = Literal["base", "torch", "numpy"]
-"""The environments code can run in, each built from a lock of its own."""
+"""The environments code can run in, each built from its own lock file."""
 
 
 class Grading(Record):
-    """How submitted code is run to be judged: in a fresh sandbox, without labels."""
+    """The way submitted code is graded: run in a fresh sandbox, without labels."""
 
     driver: str = "driver.py"
-    """Our own file that loads the submission and answers inputs with it."""
+    """The task's file that loads the submission and answers inputs with it."""
     files: tuple[str, ...] = ()
-    """More of our own files that the driver imports from beside it."""
+    """More files of the task that the driver imports."""
     data: bool = False
-    """Whether the submission finds `data/` as it was in its workspace."""
+    """Whether the submission can read `data/` as in its workspace."""
     agent_env: AgentEnvName = "base"
     inputs: str = "inputs"
     """A folder under `private/`: one hidden input file per turn."""
     visible_inputs: str
-    """The same under `public/`: progress is measured on these, and acceptance."""
+    """The same under `public/`, to measure progress and to check a submission."""
     visible_truth: str
-    """What is right for the visible inputs, under `public/`."""
+    """The correct outputs for the visible inputs, under `public/`."""
     timed: bool = False
-    """Whether starter and submission take turns against the clock."""
+    """Whether starter and submission are timed in alternating turns."""
     seconds: PositiveFloat = 60
     """The longest one turn may take, from its input to the end of its output."""
     visible_seconds: PositiveFloat = 20
@@ -112,7 +112,7 @@ class Grading(Record):
 
 
 class Baseline(Record):
-    """Scores of one known solution, measured and never assumed."""
+    """Measured scores of one known solution."""
 
     mean: float
     sd: float
@@ -122,7 +122,7 @@ class Baseline(Record):
 
 
 class Measured(Record):
-    """What `mlab measure` found for one edition."""
+    """The result of `mlab measure` for one edition."""
 
     starter: Baseline
     reference: Baseline
@@ -142,37 +142,37 @@ class Task(Record):
     direction: Direction
     unit: str
     agent_env: AgentEnvName = "base"
-    """Which environment the agent's code runs in."""
+    """The environment of the agent's code."""
     script: str = "train.py"
-    """The starter's entry point: what a baseline executes."""
+    """The starter's entry point."""
     submission: tuple[str, ...] = Field(min_length=1)
     """Files collected at the end, relative to the workspace."""
     truth: str = "answers.csv"
     """The held-out labels, under `private/`."""
     perfect: float
-    """What perfect answers score."""
+    """The score of perfect answers."""
     sd_floor: float = Field(default=0.0, ge=0)
-    """The least standard deviation ever assumed of the starter."""
+    """The smallest standard deviation assumed of the starter."""
     validation: Validation | None = None
     grading: Grading | None = None
-    """Present where the submission is code that must be run."""
+    """Present if the submission is code that must be run."""
     budget: Budget = Budget()
     edition: str
     data: Edition
     folder: Path
-    """Where the task's files are on this machine; nothing of it enters a sandbox
-    but the starter, the problem and the metric."""
+    """The task's files on this machine; only the starter, the problem and the metric
+    enter a sandbox."""
     measured: Measured | None = None
 
     @property
     def agent_envs(self) -> tuple[AgentEnvName, ...]:
-        """Every environment that its code runs in, while it works and when judged."""
-        judged_in = () if self.grading is None else (self.grading.agent_env,)
-        return tuple(dict.fromkeys((self.agent_env, *judged_in)))
+        """All environments of its code, for the agent and for grading."""
+        graded_in = () if self.grading is None else (self.grading.agent_env,)
+        return tuple(dict.fromkeys((self.agent_env, *graded_in)))
 
     @property
     def name(self) -> str:
-        """What a score belongs to: scores of different names are never compared."""
+        """The name of its scores: scores of different names are never compared."""
         return f"{self.id}@{self.version}/{self.edition}"
 
 

@@ -1,8 +1,8 @@
-"""Shorten, strip control characters, quote, diff: for any text an agent wrote.
+"""Shortening, cleaning, quoting and diffing of any text that an agent wrote.
 
-Agents and what they run write whatever they like: markup, terminal escapes, marks
-that turn the reading direction. Escaping markup is the template's work; here the
-invisible is made visible, the endless is cut short, and data is made safe to embed.
+Agents and their programs may write markup, terminal escapes and marks that change the
+reading direction. Templates escape markup. This module makes invisible characters
+visible, cuts long texts and makes data safe to embed.
 """
 
 import difflib
@@ -34,7 +34,7 @@ def truncate(text: str, limit: int) -> str:
 
 
 MAX_CHARACTERS = 200_000
-"""A longer reply is not read: no action needs one."""
+"""Longer replies are cut: no action needs one."""
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
 # Half characters and control bytes make some providers refuse a whole request.
@@ -45,8 +45,8 @@ _LONGEST_NAME = 60
 def clean_text(text: str) -> str:
     """Return text that can be recorded and sent on.
 
-    Halves of characters become a replacement mark, control characters go, and lines
-    end in a newline only; newlines and tabs stay.
+    Half characters become a replacement mark, control characters are removed except
+    newlines and tabs, and lines end in a newline only.
     """
     whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     plain = _CONTROLS.sub("", whole)
@@ -54,7 +54,7 @@ def clean_text(text: str) -> str:
 
 
 def clean_name(text: str) -> str:
-    """Return a name a model made up, short enough to be repeated to it."""
+    """Return a name that a model made up, short enough to show it again."""
     one_line = " ".join(clean_text(text[: 4 * _LONGEST_NAME]).split())
     fits = len(one_line) <= _LONGEST_NAME
     return one_line if fits else f"{one_line[:_LONGEST_NAME]}..."
@@ -102,14 +102,14 @@ def harmless(text: str) -> str:
 
 
 def first_lines(text: str, *, lines: int, characters: int) -> str:
-    """Keep the first lines of a text and say how much was left out."""
+    """Keep the first lines of a text and append how much was left out."""
     kept = "\n".join(text[:characters].split("\n")[:lines]).rstrip()
     hidden = len(text[len(kept) :].strip())
     return f"{kept} ... ({hidden:,} more characters)" if hidden else kept
 
 
 def embedded(data: Record) -> Markup:
-    """Write a record as JSON that cannot leave the script element it stands in."""
+    """Return a record as JSON that cannot end the script element around it."""
     written = data.model_dump_json()
     for character in "<>&\u2028\u2029":
         written = written.replace(character, f"\\u{ord(character):04x}")
@@ -124,7 +124,7 @@ _HUNK = re.compile(r"(?<=[-+])[0-9]+")
 
 
 def difference(old: str, new: str, old_name: str, new_name: str) -> str:
-    """Return a unified diff; empty where every line is the same."""
+    """Return a unified diff; empty if all lines are equal."""
     before, after = _lines(old), _lines(new)
     head = _in_common(before, after)
     tail = _in_common(before[head:][::-1], after[head:][::-1])
@@ -144,7 +144,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _in_common(one: list[str], other: list[str]) -> int:
-    """Return how many lines both begin with."""
+    """Return the number of equal first lines."""
     pairs = enumerate(zip(one, other, strict=False))
     shorter = min(len(one), len(other))
     return next((number for number, (a, b) in pairs if a != b), shorter)
@@ -169,7 +169,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 
 @dataclass(frozen=True)
 class LineRange:
-    """The first and the last line of a part, counted from 1."""
+    """The first and the last line of a range, counted from 1."""
 
     first: int
     last: int
@@ -179,13 +179,13 @@ class LineRange:
 
 
 def lines_of(text: str) -> list[str]:
-    """Split a text at its line feeds alone; each line keeps its own."""
+    """Split a text at line feeds only; each line keeps its own."""
     *whole, rest = text.split("\n")
     return [f"{line}\n" for line in whole] + ([rest] if rest else [])
 
 
 def parse_range(start: str, end: str, usage: str) -> LineRange:
-    """Read two line numbers as an agent gave them, or tell it how to give them."""
+    """Parse an agent's two line numbers, or raise an error with the usage."""
     if not all(_NUMBER.fullmatch(given.strip()) for given in (start, end)):
         raise ActionError(f"line numbers must be whole numbers. Usage: {usage}")
     lines = LineRange(int(start), int(end))
@@ -205,7 +205,7 @@ BLOCK_CHARACTERS = 10_000
 
 @dataclass(frozen=True)
 class Block:
-    """One part of a text and where in the text it stands, counted from 1."""
+    """One part of a text and its position, counted from 1."""
 
     text: str
     first_line: int
@@ -214,12 +214,12 @@ class Block:
 
     @property
     def last_character(self) -> int:
-        """Where it ends."""
+        """The position of its last character."""
         return self.first_character + len(self.text) - 1
 
 
 def split(text: str, limit: int = BLOCK_CHARACTERS) -> list[Block]:
-    """Cut between lines, and inside a line only where it alone is too long."""
+    """Cut a text between lines, or inside a line that alone is too long."""
     blocks: list[Block] = []
     held: list[str] = []
     size, first_line, last_line, done = 0, 1, 1, 0
@@ -237,7 +237,7 @@ def split(text: str, limit: int = BLOCK_CHARACTERS) -> list[Block]:
 
 
 def _pieces(text: str, limit: int) -> Iterator[tuple[int, str]]:
-    """Return lines, cut where they are too long, each with its line's number."""
+    """Yield lines, cut if they are too long, each with its line number."""
     for number, line in enumerate(lines_of(text), start=1):
         for start in range(0, len(line), limit - 1):
             yield number, line[start : start + limit - 1]

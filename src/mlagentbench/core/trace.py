@@ -1,7 +1,7 @@
-"""Step, ModelCall, End, Trace, Ending.
+"""The trace of a run: its steps, model calls and ending.
 
 A trace is a file of lines, each a record of one of the kinds below, appended and
-flushed as it happens. It is the record that judging, resuming and reporting read.
+flushed as it happens. Grading, resuming and reporting read this record.
 """
 
 from datetime import UTC, datetime
@@ -14,18 +14,18 @@ from mlagentbench.core.record import Record
 
 TRACE_VERSION = 1
 REJECTED = "Invalid Reply"
-"""Stands where an action's name would, for a reply that was not acted on."""
+"""The action name of a reply that was rejected."""
 Fault = Literal["bad_reply", "pointless"]
-"""Why it was not: it is no action, or one that could bring nothing new."""
+"""Why a reply was rejected: it is not an action, or it would change nothing."""
 
 
 class ModelCall(Record):
-    """One reply of a language model, as it was paid for."""
+    """One reply of a language model, with its usage and cost."""
 
     role: str
     model: str
     asked_by: Literal["agent", "action"] = "agent"
-    """An action that is composed of model calls asks too."""
+    """Some actions also call a model."""
     request_sha: str
     reply: dict[str, Any]
     usage: dict[str, int] = Field(default_factory=dict)
@@ -33,14 +33,14 @@ class ModelCall(Record):
 
 
 class Measurement(Record):
-    """A validation score the harness computed itself."""
+    """A validation score that the harness computed."""
 
     metric: str
     value: float
 
 
 class Spent(Record):
-    """What a run has used of its budget so far."""
+    """The budget that a run has used so far."""
 
     steps: int = 0
     seconds: float = 0.0
@@ -49,7 +49,7 @@ class Spent(Record):
 
 
 class Seconds(Record):
-    """Where one step's time went."""
+    """Seconds of one step, by what used them."""
 
     model: float = 0.0
     execute: float = 0.0
@@ -57,19 +57,19 @@ class Seconds(Record):
 
 
 class Step(Record):
-    """One action, what it was given and what came back."""
+    """One action with its input and observation."""
 
     kind: Literal["step"] = "step"
     v: int = TRACE_VERSION
     run: str
     step: int
-    """Counts every line from 1; what was spent says which count as steps taken."""
+    """Counts every line from 1; `spent` has the number of steps that count."""
     agent_step: int
-    """Counts the agent's own turns: one may take several steps, or ask for none."""
+    """Counts the agent's turns: one turn may take several steps, or none."""
     calls: tuple[ModelCall, ...] = ()
-    """On disk these stand in lines of their own, before the step."""
+    """On disk these are separate lines before the step."""
     fields: dict[str, str] = Field(default_factory=dict)
-    """What the agent said beside its action: plan, thought, reflection."""
+    """Other fields of the reply: plan, thought, reflection."""
     action: str
     input: dict[str, Any]
     observation: str
@@ -77,10 +77,10 @@ class Step(Record):
     """Digest of a shortened observation. Only traces imported earlier have one."""
     ok: bool
     error: str | None = None
-    """The kind of failure, where the action was not done."""
+    """The kind of failure, if the action failed."""
     validation: Measurement | None = None
     note: str | None = None
-    """What we add to the observation: progress as we measured it."""
+    """Text that the harness adds to the observation: measured progress."""
     snapshot: str | None = None
     spent: Spent
     seconds: Seconds
@@ -88,12 +88,12 @@ class Step(Record):
 
     @property
     def told(self) -> str:
-        """The observation with what we add to it."""
+        """The observation with the harness's note."""
         return f"{self.observation}\n{self.note}" if self.note else self.observation
 
 
 class Ending(StrEnum):
-    """Every run has exactly one of these."""
+    """The way a run ended; every run has exactly one."""
 
     SUBMITTED = auto()
     OUT_OF_STEPS = auto()
@@ -107,11 +107,11 @@ class Ending(StrEnum):
     PROVIDER_ERROR = auto()
     INTERRUPTED = auto()
     BROKEN = auto()
-    """Our fault: grader, sandbox or disk. Never averaged as the agent's failure."""
+    """The harness failed: grader, sandbox or disk. Never the agent's failure."""
 
     @property
     def counts(self) -> bool:
-        """Whether the run is judged and averaged; the others can be resumed."""
+        """Whether the run is graded and averaged; other runs can be resumed."""
         return self not in _RESUMABLE
 
 
@@ -123,7 +123,7 @@ class End(Record):
     run: str
     ending: Ending
     reason: str | None = None
-    """Why, where the ending alone does not say it."""
+    """Details of the ending."""
     spent: Spent
     seconds: float
     """Wall-clock time from the first action to the end."""
@@ -131,7 +131,7 @@ class End(Record):
 
 
 class Called(Record):
-    """A model's reply, written as soon as it came so that no paid one is lost."""
+    """A model's reply, written at once so that no paid reply is lost."""
 
     kind: Literal["call"] = "call"
     v: int = TRACE_VERSION
@@ -140,7 +140,7 @@ class Called(Record):
 
 
 class Resumed(Record):
-    """Where a run was taken up again after it had been cut off."""
+    """A mark that a run was resumed here."""
 
     kind: Literal["resumed"] = "resumed"
     v: int = TRACE_VERSION
@@ -155,22 +155,22 @@ Line = Annotated[AnyLine, Field(discriminator="kind")]
 
 
 class Trace(Record):
-    """A run's lines, read back."""
+    """The lines of one run, read back."""
 
     run: str
     steps: tuple[Step, ...] = ()
-    """Each with the model calls that led to it."""
+    """Each with the model calls before it."""
     calls: tuple[ModelCall, ...] = ()
     """Replies that came after the last step."""
     resumed: int = 0
-    """How often the run was taken up again."""
+    """How often the run was resumed."""
     end: End | None = None
-    """None while the run goes on, or where it was cut off."""
+    """None if the run has not finished."""
 
 
 _RESUMABLE = frozenset({Ending.PROVIDER_ERROR, Ending.INTERRUPTED, Ending.BROKEN})
 
 
 def utc_now() -> str:
-    """Return the time in the form every record uses."""
+    """Return the time in the format of all records."""
     return datetime.now(UTC).isoformat(timespec="seconds")

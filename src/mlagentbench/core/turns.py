@@ -1,7 +1,7 @@
-"""What running submitted code left behind: the answers a code task's grader is given.
+"""Answers of submitted code, which the grader of a code task reads.
 
 They are a folder: `outputs/` holds one file for each input, of the same name and with
-whatever bytes the submission answered, and `turns.json` says how long each took.
+the bytes of the submission's answer, and `turns.json` has the time of each.
 """
 
 from pathlib import Path
@@ -13,13 +13,13 @@ TURNS = "turns.json"
 
 
 class Turn(Record):
-    """One input, answered by the submission and, where it is timed, by the starter."""
+    """One input, answered by the submission and, if it is timed, by the starter."""
 
     input: str
     """The name of the input file and of the output file."""
     seconds: float
     starter_seconds: float | None = None
-    """None where the task is not timed."""
+    """None if the task is not timed."""
 
     @property
     def ratio(self) -> float | None:
@@ -36,10 +36,10 @@ class Turns(Record):
 
     @property
     def ratios(self) -> list[float]:
-        """Every turn's ratio; none where the task is not timed."""
+        """Every turn's ratio; empty if the task is not timed."""
         return [turn.ratio for turn in self.turns if turn.ratio is not None]
 
 
 def read_turns(answers: Path) -> Turns:
-    """Read how long each turn took; the file is ours, not the submission's."""
+    """Read how long each turn took; the harness wrote the file, not the submission."""
     return Turns.model_validate_json((answers / TURNS).read_bytes())

@@ -99,7 +99,12 @@ def _take_turns(request: CodeRequest) -> Turns:
     agent_env = ensure_agent_env(request.cache, grading.agent_env)
     with _starter_files(task) as starter, _reserved_core(request, grading) as cores:
         sandboxes = TurnSandbox(
-            task, grading, sandbox_root(request.cache), agent_env.path, cores, request.data
+            task,
+            grading,
+            sandbox_root(request.cache),
+            agent_env.path,
+            cores,
+            request.data,
         )
         return asyncio.run(TimedTurns(request, sandboxes, starter).take_all())
 

@@ -1,6 +1,7 @@
-"""Votes as they came, in the experiment's `opinions.jsonl`: a line each."""
+"""`opinions.jsonl`: the votes of LLM judges, one line each, as they came."""
 
 from collections import Counter
+from contextlib import suppress
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -22,14 +23,14 @@ class Vote(Record):
     run: str
     attempt: int
     judge: str
-    """The model, by the name it was asked for."""
+    """The name of the model."""
     number: int
-    """Which of the votes, from 0; a later one of the same number replaces it."""
+    """From 0; a later vote of the same number replaces it."""
     call: ModelCall
 
 
 class Refusal(Record):
-    """Why there is no opinion of a judge on a run."""
+    """The reason why a judge gave no opinion on a run."""
 
     kind: Literal["refusal"] = "refusal"
     run: str
@@ -43,20 +44,24 @@ _LINE: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="ki
 
 
 class VotesFile:
-    """What judges said about the runs of one experiment."""
+    """The votes on the runs of one experiment, and reasons why some are missing."""
 
     def __init__(self, experiment: Experiment) -> None:
         self._path = experiment.folder / _FILE
         raw = self._path.read_bytes().splitlines() if self._path.exists() else []
-        self.entries = [entry for entry in map(_entry, raw) if entry is not None]
+        self.entries: list[Entry] = []
+        for line in raw:
+            # The vote of a damaged line is asked for again.
+            with suppress(ValidationError):
+                self.entries.append(_LINE.validate_json(line))
 
     def add(self, entry: Entry) -> None:
-        """Keep one more; it is on its way to disk on return."""
+        """Append one entry; it is on its way to disk on return."""
         append_line(self._path, entry.model_dump_json())
         self.entries.append(entry)
 
-    def ballots(self, run: str, attempt: int, judge: str) -> dict[int, Vote]:
-        """Return a judge's votes on a run by their number, of each the last."""
+    def votes(self, run: str, attempt: int, judge: str) -> dict[int, Vote]:
+        """Return a judge's votes on a run by number; of each number the last."""
         return {
             one.number: one
             for one in self.entries
@@ -66,9 +71,8 @@ class VotesFile:
 
 
 def missing_opinions(experiment: Experiment) -> list[str]:
-    """Say which judges could not be heard on which runs, and why; a line a reason."""
-    cards = experiment.scorecards
-    card_of = {card.run: card for card in last_attempts(cards)}
+    """Return a sentence for every reason why judges gave no opinion on some runs."""
+    card_of = {card.run: card for card in last_attempts(experiment.scorecards)}
     last = {entry.run: entry for entry in VotesFile(experiment).entries}
     counted = Counter(
         (entry.judge, _what_is_missing(entry, card_of[entry.run]), entry.why)
@@ -76,23 +80,11 @@ def missing_opinions(experiment: Experiment) -> list[str]:
         if isinstance(entry, Refusal) and entry.run in card_of
     )
     return [
-        f"the judge {judge} gave {what} on {_runs(count)}: {why}"
+        f"the judge {judge} gave {what} on {count} run{'s' * (count > 1)}: {why}"
         for (judge, what, why), count in counted.items()
     ]
 
 
-def _entry(raw: bytes) -> Entry | None:
-    """Read one line; what a damaged one held can be asked for again."""
-    try:
-        return _LINE.validate_json(raw)
-    except ValidationError:
-        return None
-
-
 def _what_is_missing(entry: Refusal, card: Scorecard) -> str:
-    heard_before = card.opinion is not None and card.opinion.model == entry.judge
-    return "no more votes" if heard_before else "no opinion"
-
-
-def _runs(count: int) -> str:
-    return "1 run" if count == 1 else f"{count} runs"
+    rated_before = card.opinion is not None and card.opinion.model == entry.judge
+    return "no more votes" if rated_before else "no opinion"

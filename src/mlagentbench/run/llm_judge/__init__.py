@@ -1,5 +1,5 @@
-"""A judge's opinion of how a run was worked: asked for afterwards, never a score.
+"""LLM judge: a model rates how a run was done. Its opinion changes no score.
 
-Every vote is kept in the experiment's `opinions.jsonl` as it comes, so that no paid
-reply is lost and an opinion can be put together again.
+Every vote is appended to the experiment's `opinions.jsonl` when it arrives, so that no
+paid reply is lost and an opinion can be computed again.
 """

@@ -1,4 +1,8 @@
-"""Ask a judging model about an experiment, keep its votes."""
+"""Votes of a judging model on the runs of an experiment, asked for and kept.
+
+A vote counts only while its request is the one that would be sent now, by its digest:
+`opinions.jsonl` is both the record and the cache of replies that are paid for.
+"""
 
 import asyncio
 import logging
@@ -6,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 
-from inspect_ai.model import Model, get_model
+from inspect_ai.model import get_model
 
 from mlagentbench.core.errors import ProviderError, RecordError, blame
 from mlagentbench.core.progress import Progress
@@ -22,117 +26,21 @@ from mlagentbench.run.llm_judge.prompt import (
     JudgeQuestion,
     ask_for_vote,
     read_vote,
-    said_in,
+    reply_text,
     transcript,
 )
 from mlagentbench.run.model_calls import ModelRequest, call_model
 from mlagentbench.tasks.load import problem
 
+logger = logging.getLogger(__name__)
+
 _RUNS_AT_A_TIME = 4
 _GIVE_UP_AFTER = 3
-"""Runs in a row on which a provider failed; the rest need not wait for it too."""
+"""Runs in a row on which a provider failed; the others need not wait for it too."""
 _LONGEST_REASON = 300
-
-
-class JudgeSession:
-    """One judge, and what it says about the runs of one experiment."""
-
-    def __init__(self, judge: Judge, patience: RetryLimits, box: VotesFile) -> None:
-        self.judge = judge
-        self._patience = patience
-        self._box = box
-        self._failed_in_a_row = 0
-
-    def question(self, case: JudgeQuestion, number: int) -> ModelRequest:
-        """Return what the judge is asked about a run for one of its votes."""
-        return ask_for_vote(case, number, self.judge.model, self._patience)
-
-    def votes(self, case: JudgeQuestion) -> dict[int, Vote]:
-        """Return the votes on a run that answer what would be asked now."""
-        found = self._box.ballots(case.run, case.attempt, self.judge.model)
-        return {
-            number: ballot
-            for number, ballot in found.items()
-            if ballot.call.request_sha == self.question(case, number).sha
-        }
-
-    def unasked(self, case: JudgeQuestion) -> list[int]:
-        """Return the numbers of the votes that are still to be asked for."""
-        return sorted(set(range(self.judge.votes)) - set(self.votes(case)))
-
-    def ask(
-        self, wanted: Sequence[tuple[JudgeQuestion, list[int]]], progress: Progress
-    ) -> None:
-        """Ask for votes; where that fails, note why and go on."""
-        logging.getLogger("inspect_ai").setLevel(logging.ERROR)
-        try:
-            asyncio.run(self._ask_all(wanted, progress))
-        except ProviderError as error:
-            for case, _ in wanted:
-                self._refuse(case, error)
-
-    def refuse(self, run: str, attempt: int, why: str) -> None:
-        """Note why there is no opinion on a run, in one short line."""
-        short = " ".join(why.split())[:_LONGEST_REASON]
-        self._box.add(
-            Refusal(run=run, attempt=attempt, judge=self.judge.model, why=short)
-        )
-
-    async def _ask_all(
-        self, wanted: Sequence[tuple[JudgeQuestion, list[int]]], progress: Progress
-    ) -> None:
-        turns = asyncio.Semaphore(_RUNS_AT_A_TIME)
-        with blame(ProviderError, self.judge.model):
-            # One of our own: the runs' models belong to an event loop that is gone.
-            async with get_model(self.judge.model, memoize=False) as model:
-                await asyncio.gather(
-                    *(
-                        self._ask_about(model, case, numbers, turns, progress)
-                        for case, numbers in wanted
-                    )
-                )
-
-    async def _ask_about(
-        self,
-        model: Model,
-        case: JudgeQuestion,
-        numbers: list[int],
-        turns: asyncio.Semaphore,
-        progress: Progress,
-    ) -> None:
-        async with turns:
-            if self._failed_in_a_row >= _GIVE_UP_AFTER:
-                why = "not asked any more, after its provider failed again and again"
-                self.refuse(case.run, case.attempt, why)
-                return
-            try:
-                for number in numbers:
-                    await self._vote(model, case, number)
-                    progress.advance(1)
-            except ProviderError as error:
-                self._failed_in_a_row += 1
-                self._refuse(case, error)
-
-    async def _vote(self, model: Model, case: JudgeQuestion, number: int) -> None:
-        call = await call_model(model, self.question(case, number))
-        self._failed_in_a_row = 0
-        self._box.add(
-            Vote(
-                run=case.run,
-                attempt=case.attempt,
-                judge=self.judge.model,
-                number=number,
-                call=call,
-            )
-        )
-
-    def _refuse(self, case: JudgeQuestion, error: ProviderError) -> None:
-        self.refuse(case.run, case.attempt, str(error))
-
-
-_ROOM = {"local": 12_000}
-"""Characters of a run that a provider's models can hold."""
-_USUAL_ROOM = 60_000
+_CHARACTERS = {"local": 12_000}
+"""Of a run that a provider's models can hold."""
+_USUAL_CHARACTERS = 60_000
 
 
 def ask_judge(
@@ -143,34 +51,131 @@ def ask_judge(
     again: bool = False,
     prices: Mapping[str, Price] | None = None,
 ) -> None:
-    """Ask a judge about every run that counts, and put its opinions on the cards.
+    """Ask a judge about every run that counts, and put its opinions on the scorecards.
 
-    Votes that were given before are not asked for again unless `again` says so. Where
-    the judge cannot be asked, the card stays as it is and the reason is kept.
+    Earlier votes are used, unless `again` is set. If the judge cannot be asked, the
+    scorecard stays as it is and the reason is kept.
     """
-    asked = experiment.spec
-    prices = asked.prices if prices is None else prices
-    hearing = JudgeSession(judge, asked.patience, VotesFile(experiment))
+    spec = experiment.spec
+    session = JudgeSession(judge, spec.patience, VotesFile(experiment))
     cards = experiment.scorecards
-    cases = list(_cases(experiment, hearing, last_attempts(cards)))
-    _ask(hearing, cases, progress, again=again)
-    of_run = {case.run: case for case in cases if not hearing.unasked(case)}
+    questions = list(_questions(experiment, session, last_attempts(cards)))
+    session.ask(questions, progress, again=again)
+    answered = {
+        (question.run, question.attempt): list(session.votes(question).values())
+        for question in questions
+        if not session.missing(question)
+    }
+    prices = spec.prices if prices is None else prices
     experiment.replace_scorecards(
-        _with_opinion(card, hearing, of_run[card.run], prices)
-        if _is_about(of_run.get(card.run), card)
+        _with_opinion(card, judge, answered[card.run, card.attempt], prices)
+        if (card.run, card.attempt) in answered
         else card
         for card in cards
     )
 
 
-def _cases(
-    experiment: Experiment, hearing: JudgeSession, cards: Iterable[Scorecard]
+class JudgeSession:
+    """One judge, and its votes on the runs of one experiment."""
+
+    def __init__(self, judge: Judge, retries: RetryLimits, file: VotesFile) -> None:
+        self.judge = judge
+        self._retries = retries
+        self._file = file
+        self._failed_in_a_row = 0
+
+    def votes(self, question: JudgeQuestion) -> dict[int, Vote]:
+        """Return the votes on a run, by number, whose request would be sent now."""
+        found = self._file.votes(question.run, question.attempt, self.judge.model)
+        return {
+            number: vote
+            for number, vote in found.items()
+            if vote.call.request_sha == self._request(question, number).sha
+        }
+
+    def missing(self, question: JudgeQuestion) -> list[int]:
+        """Return the numbers of the votes that are still to be asked for."""
+        return sorted(set(range(self.judge.votes)) - set(self.votes(question)))
+
+    def ask(
+        self,
+        questions: Sequence[JudgeQuestion],
+        progress: Progress,
+        *,
+        again: bool = False,
+    ) -> None:
+        """Ask for missing votes, or for all `again`; a failure is recorded."""
+        every = list(range(self.judge.votes))
+        wanted = {one: every if again else self.missing(one) for one in questions}
+        wanted = {one: numbers for one, numbers in wanted.items() if numbers}
+        if not wanted:
+            return
+        total = sum(map(len, wanted.values()))
+        progress.start(f"asking {self.judge.model} for {total} votes", total)
+        logging.getLogger("inspect_ai").setLevel(logging.ERROR)
+        # Standard output is for results; messages of the engine are progress.
+        with redirect_stdout(sys.stderr):
+            try:
+                asyncio.run(self._ask_all(wanted, progress))
+            except ProviderError as error:
+                for question in wanted:
+                    self.refuse(question.run, question.attempt, str(error))
+
+    def refuse(self, run: str, attempt: int, why: str) -> None:
+        """Record why there is no opinion on a run, in one short line."""
+        short = " ".join(why.split())[:_LONGEST_REASON]
+        logger.warning("no opinion of %s on %s: %s", self.judge.model, run, short)
+        self._file.add(
+            Refusal(run=run, attempt=attempt, judge=self.judge.model, why=short)
+        )
+
+    def _request(self, question: JudgeQuestion, number: int) -> ModelRequest:
+        return ask_for_vote(question, number, self.judge.model, self._retries)
+
+    async def _ask_all(
+        self, wanted: Mapping[JudgeQuestion, list[int]], progress: Progress
+    ) -> None:
+        slots = asyncio.Semaphore(_RUNS_AT_A_TIME)
+
+        async def ask_about(question: JudgeQuestion, numbers: list[int]) -> None:
+            async with slots:
+                if self._failed_in_a_row >= _GIVE_UP_AFTER:
+                    why = "not asked any more, after its provider failed repeatedly"
+                    self.refuse(question.run, question.attempt, why)
+                    return
+                try:
+                    for number in numbers:
+                        call = await call_model(model, self._request(question, number))
+                        self._failed_in_a_row = 0
+                        self._file.add(
+                            Vote(
+                                run=question.run,
+                                attempt=question.attempt,
+                                judge=self.judge.model,
+                                number=number,
+                                call=call,
+                            )
+                        )
+                        progress.advance(1)
+                except ProviderError as error:
+                    self._failed_in_a_row += 1
+                    self.refuse(question.run, question.attempt, str(error))
+
+        with blame(ProviderError, self.judge.model):
+            # The models of the runs belong to an event loop that is closed.
+            async with get_model(self.judge.model, memoize=False) as model:
+                await asyncio.gather(*(ask_about(*one) for one in wanted.items()))
+
+
+def _questions(
+    experiment: Experiment, session: JudgeSession, cards: Iterable[Scorecard]
 ) -> Iterator[JudgeQuestion]:
-    """Yield what can be judged; a run that does not count is not the agent's work."""
-    room = _ROOM.get(hearing.judge.model.partition("/")[0], _USUAL_ROOM)
+    """Yield a question about every run that counts and has a readable trace."""
+    provider = session.judge.model.partition("/")[0]
+    characters = _CHARACTERS.get(provider, _USUAL_CHARACTERS)
     problems = {
-        one.id: shortened(problem(same_task(one)), room // 3)
-        for one in experiment.spec.tasks
+        task.id: shortened(problem(same_task(task)), characters // 3)
+        for task in experiment.spec.tasks
     }
     card_of = {card.run: card for card in cards if card.ending.counts}
     for run in experiment.runs():
@@ -180,51 +185,25 @@ def _cases(
         try:
             trace = experiment.trace(run)
         except RecordError as damage:
-            hearing.refuse(card.run, card.attempt, str(damage))
+            session.refuse(card.run, card.attempt, str(damage))
             continue
         if not trace.steps:
-            hearing.refuse(card.run, card.attempt, "the run took no step")
+            session.refuse(card.run, card.attempt, "the run took no step")
             continue
         yield JudgeQuestion(
-            card.run, card.attempt, problems[run.task], transcript(trace, room)
+            card.run, card.attempt, problems[run.task], transcript(trace, characters)
         )
 
 
-def _ask(
-    hearing: JudgeSession,
-    cases: list[JudgeQuestion],
-    progress: Progress,
-    *,
-    again: bool,
-) -> None:
-    every = list(range(hearing.judge.votes))
-    wanted = [(case, every if again else hearing.unasked(case)) for case in cases]
-    open_ones = [(case, numbers) for case, numbers in wanted if numbers]
-    if not open_ones:
-        return
-    total = sum(len(numbers) for _, numbers in open_ones)
-    progress.start(f"asking {hearing.judge.model} for {total} votes", total)
-    # Standard output is for results; whatever the engine says is progress.
-    with redirect_stdout(sys.stderr):
-        hearing.ask(open_ones, progress)
-
-
-def _is_about(case: JudgeQuestion | None, card: Scorecard) -> bool:
-    return case is not None and case.attempt == card.attempt
-
-
 def _with_opinion(
-    card: Scorecard,
-    hearing: JudgeSession,
-    case: JudgeQuestion,
-    prices: Mapping[str, Price],
+    card: Scorecard, judge: Judge, votes: Iterable[Vote], prices: Mapping[str, Price]
 ) -> Scorecard:
-    calls = [ballot.call for ballot in hearing.votes(case).values()]
+    calls = [vote.call for vote in votes]
     costs = [call_cost(call, prices) for call in calls]
     known = [cost for cost in costs if cost is not None]
     opinion = opinion_of(
-        hearing.judge.model,
-        [read_vote(said_in(call)) for call in calls],
+        judge.model,
+        [read_vote(reply_text(call)) for call in calls],
         card.process,
         tokens=sum(sum(call.usage.values()) for call in calls),
         cost_usd=sum(known) if len(known) == len(costs) else None,

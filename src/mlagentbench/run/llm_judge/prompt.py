@@ -1,8 +1,8 @@
-"""What it is told, and how its vote is read.
+"""The prompt of the LLM judge, and the reader of its votes.
 
-Each step is one line of JSON. Whatever an agent or a program wrote is a string in it,
-so it can neither begin a line of its own nor end the data. The judge is told neither
-the score nor who worked, nor what the rules found: its opinion is its own.
+Each step is one line of JSON. Text of an agent or a program is a string in it, so that
+it can neither begin a line nor end the data. The prompt holds neither the score nor the
+names of agent and model nor the findings of process checks: none may sway the judge.
 """
 
 import hashlib
@@ -36,90 +36,86 @@ JUDGE = "judge"
 
 _FOLDER = Path(__file__).parent / "prompts"
 _HEADING = re.compile(r"(?m)^## (\w+)\n")
+_LEAST_PER_STEP = 250
+_LONGEST_NAME = 80
+_LONGEST_REPLY = 20_000
+_LONGEST_REASON = 300
 
 
 @dataclass(frozen=True)
 class JudgeQuestion:
-    """One run, ready to be judged."""
+    """One run, as the judge is asked about it."""
 
     run: str
     attempt: int
     problem: str
-    told: str
+    transcript: str
 
 
 def ask_for_vote(
-    case: JudgeQuestion, number: int, model: str, patience: RetryLimits
+    question: JudgeQuestion, number: int, model: str, retries: RetryLimits
 ) -> ModelRequest:
-    """Ask for one vote; each asks in another order, so that none is always first."""
-    order = _turned(CRITERIA, number)
-    mark = _mark(case)
-    asked = filled(
+    """Build the request for one vote.
+
+    Each vote asks in another order, so that no criterion is always first.
+    """
+    first = number % len(CRITERIA)
+    order = CRITERIA[first:] + CRITERIA[:first]
+    # A delimiter for the data: its digest, which the data cannot contain.
+    data = sendable(f"{question.problem}\n{question.transcript}")
+    mark = hashlib.sha256(data.encode()).hexdigest()[:16]
+    prompt = filled(
         _FOLDER / "question.md",
         mark=mark,
-        problem=case.problem,
-        run=case.told,
+        problem=question.problem,
+        run=question.transcript,
         rubric="\n".join(rubric()[name] for name in order).strip(),
-        form=_form(order),
+        form=_reply_format(order),
     )
     system = filled(_FOLDER / "judge.md", mark=mark).strip()
     messages: list[ChatMessage] = [
         ChatMessageSystem(content=system),
-        ChatMessageUser(content=asked.strip()),
+        ChatMessageUser(content=prompt.strip()),
     ]
-    return ModelRequest(JUDGE, messages, (), _config(order, model, patience))
+    return ModelRequest(JUDGE, messages, (), _config(order, model, retries))
 
 
 @cache
 def rubric() -> dict[str, str]:
-    """Return the rubric by criterion."""
     text = (_FOLDER / "rubric.md").read_text(encoding="utf-8")
     _, *parts = _HEADING.split(text)
     return {
-        name: f"## {name}\n{words}"
-        for name, words in zip(parts[::2], parts[1::2], strict=True)
+        name: f"## {name}\n{text}"
+        for name, text in zip(parts[::2], parts[1::2], strict=True)
     }
 
 
-def _mark(case: JudgeQuestion) -> str:
-    """Return what the data is marked with: nothing can hold its own digest."""
-    data = sendable(f"{case.problem}\n{case.told}")
-    return hashlib.sha256(data.encode()).hexdigest()[:16]
-
-
-def _turned(names: tuple[str, ...], by: int) -> tuple[str, ...]:
-    at = by % len(names)
-    return names[at:] + names[:at]
-
-
-def _form(order: tuple[str, ...]) -> str:
+def _reply_format(order: tuple[str, ...]) -> str:
     one = {"mark": "<1 to 5>", "reason": "<one sentence>"}
     shape = json.dumps(dict.fromkeys(order, one), indent=1)
     return shape.replace('"<1 to 5>"', "<1 to 5>")
 
 
-def _config(
-    order: tuple[str, ...], model: str, patience: RetryLimits
-) -> GenerateConfig:
-    config = GenerateConfig(**patience.model_dump())
+def _config(order: tuple[str, ...], model: str, retries: RetryLimits) -> GenerateConfig:
+    config = GenerateConfig(**retries.model_dump())
     if preferred_protocol(model) != "schema":
         return config
     one = exact_object(
         {"mark": JSONSchema(type="integer"), "reason": JSONSchema(type="string")}
     )
     schema = exact_object(dict.fromkeys(order, one))
-    held = ResponseSchema(name="vote", json_schema=schema, strict=True)
-    return config.model_copy(update={"response_schema": held})
+    vote = ResponseSchema(name="vote", json_schema=schema, strict=True)
+    return config.model_copy(update={"response_schema": vote})
 
 
-_LEAST_A_STEP = 250
-_NAME = 80
-
-
-def transcript(trace: Trace, room: int) -> str:
-    """Tell a run in about `room` characters; long runs lose steps of their middle."""
-    first, last = _shown(trace.steps, max(2, room // _LEAST_A_STEP))
-    share = room // max(1, len(first) + len(last))
+def transcript(trace: Trace, characters: int) -> str:
+    """Write a run in about so many characters; long runs lose steps of their middle."""
+    first, last = trace.steps, trace.steps[:0]
+    most = max(2, characters // _LEAST_PER_STEP)
+    if len(first) > most:
+        head = most // 2
+        first, last = trace.steps[:head], trace.steps[head - most :]
+    share = characters // max(1, len(first) + len(last))
     lines = [_line(step, share) for step in first]
     if left_out := len(trace.steps) - len(first) - len(last):
         lines.append({"left_out": f"{left_out} steps"})
@@ -129,23 +125,18 @@ def transcript(trace: Trace, room: int) -> str:
     return "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
 
 
-def _shown(
-    steps: tuple[Step, ...], most: int
-) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    if len(steps) <= most:
-        return steps, ()
-    head = most // 2
-    return steps[:head], steps[head - most :]
-
-
 def _line(step: Step, share: int) -> dict[str, object]:
-    """Tell one step in about `share` characters: a third each, rests passed on."""
+    """Write a step in about `share` characters.
+
+    Reply, input and observation have a third each, and what one of them leaves.
+    """
     said = _within(_said(step), share // 3)
-    given = _within(_given(step), (share - len(said)) // 2)
+    pairs = "\n".join(f"{name}: {value}" for name, value in step.input.items())
+    given = _within(pairs, (share - len(said)) // 2)
     line: dict[str, object] = {
         "step": step.step,
         "said": said,
-        "action": _within(step.action, _NAME),
+        "action": _within(step.action, _LONGEST_NAME),
         "input": given,
         "came_back": _within(step.told, share - len(said) - len(given)),
     }
@@ -153,38 +144,30 @@ def _line(step: Step, share: int) -> dict[str, object]:
 
 
 def _said(step: Step) -> str:
-    """Return what was said beside the action; the whole reply where nothing is."""
+    """Return the fields beside the action, or the whole reply if it has none."""
     if step.fields:
         return "\n".join(f"{name}: {text}" for name, text in step.fields.items())
-    asked = [call for call in step.calls if call.asked_by == "agent"]
-    return "\n".join(filter(None, map(said_in, asked)))
+    calls = [call for call in step.calls if call.asked_by == "agent"]
+    return "\n".join(filter(None, map(reply_text, calls)))
 
 
-def said_in(call: ModelCall) -> str:
-    """Return the words of a recorded reply; none where it is no reply of ours."""
+def reply_text(call: ModelCall) -> str:
+    """Return the text of a recorded reply, or "" if it has another format."""
     try:
         return ModelOutput.model_validate(call.reply).completion
     except ValidationError:
         return ""
 
 
-def _given(step: Step) -> str:
-    return "\n".join(f"{name}: {value}" for name, value in step.input.items())
-
-
 def _within(text: str, limit: int) -> str:
     return shortened(sendable(text), limit)
 
 
-_LONGEST_REPLY = 20_000
-_LONGEST_REASON = 300
-
-
 def read_vote(reply: str) -> Vote | None:
-    """Read the one JSON object of a reply; None where it is not exactly a vote.
+    """Read the one JSON object of a reply; None if it is not exactly a vote.
 
-    Words around it are passed over. A second object is not: one of the two may be
-    quoted from the run, and nobody can tell which was meant.
+    Text around it is ignored. A second object is not: one of the two may be quoted
+    from the run, and nothing shows which one is the vote.
     """
     text = clean_text(reply[: _LONGEST_REPLY + 1])
     start = text.find("{")
@@ -193,17 +176,13 @@ def read_vote(reply: str) -> Vote | None:
     try:
         found = object_at(text, start)
         vote = Vote.model_validate({"judged": found.value})
-        return None if "{" in text[found.end :] else _plain(vote)
+        # Reasons are shown in the report, so they are cleaned and shortened.
+        judged = {
+            name: Judged(
+                mark=one.mark, reason=shortened(clean_text(one.reason), _LONGEST_REASON)
+            )
+            for name, one in vote.judged.items()
+        }
     except (ReadingError, ValidationError):
         return None
-
-
-def _plain(vote: Vote) -> Vote:
-    """Return the vote with reasons that can be shown anywhere."""
-    judged = {
-        name: Judged(
-            mark=one.mark, reason=shortened(clean_text(one.reason), _LONGEST_REASON)
-        )
-        for name, one in vote.judged.items()
-    }
-    return Vote(judged=judged)
+    return None if "{" in text[found.end :] else Vote(judged=judged)

@@ -4,14 +4,20 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from tests.support.command_line import run
 
 from mlagentbench.core.cache import default_cache
 
 # How long an example takes depends on what else the machine does.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
+for _name, _examples in (("quick", 20), ("thorough", 1_000)):
+    settings.register_profile(
+        _name,
+        max_examples=_examples,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 import posixpath
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mlagentbench.core.errors import ActionError
@@ -17,7 +17,6 @@ PATHS = st.one_of(JOINED, JOINED.map(lambda path: "/workspace/" + path), st.text
 
 
 @given(st.lists(PATHS, min_size=20, max_size=20))
-@settings(max_examples=1_000, deadline=None)
 @example(["/workspace_secret/x", "data/../../etc/passwd", "./data//train.csv"])
 def test_no_path_resolves_outside_and_none_writes_read_only_data(names):
     for name in names:

@@ -1,7 +1,7 @@
 import os
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mlagentbench.core.errors import SubmissionError
@@ -34,7 +34,6 @@ def grade():
     return load_grade(load_task("house-price"))
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(content=st.one_of(st.binary(max_size=300), TABLES))
 @example(content=b"Id,SalePrice\n1,1e100\n2,-1e100\n")
 @example(content=b'Id,SalePrice\n1,"5\n2,6\n')

@@ -3,22 +3,13 @@
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlagentbench.agents.protocols.ask import find_protocol
 from mlagentbench.agents.protocols.protocol import ActionRequest, Malformed
 from mlagentbench.agents.protocols.text_fields import split_sections
 from mlagentbench.core.text import clean_text
-
-# Ten replies for each draw: drawing is slow, parsing is not.
-MANY = settings(
-    max_examples=1_000,
-    database=None,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-SOME = settings(max_examples=500, deadline=None)
 
 WHOLE = {
     "text": 'Thought: see\nAction: Read File\nAction Input: {"file_name": "train.py"}',
@@ -95,7 +86,6 @@ def check(result, reply_format):
 def test_any_text_is_a_request_or_a_complaint(name, reply_format, reply):
     protocol = find_protocol(name, "text")
 
-    @MANY
     @given(recipes)
     def run(ten):
         for recipe in ten:
@@ -114,7 +104,6 @@ def test_any_calls_are_a_request_or_a_complaint_and_all_are_answered(
 ):
     protocol = find_protocol("tools", "text")
 
-    @MANY
     @given(recipes)
     def run(ten):
         for recipe in ten:
@@ -146,15 +135,10 @@ def requests(draw, reply_format):
 def test_a_request_written_in_text_is_parsed_exactly(reply_format, reply):
     protocol = find_protocol("text", "text")
 
-    @SOME
-    @given(requests(reply_format), st.booleans(), st.sampled_from([None, 2]))
-    def run(request, ascii_only, indent):
-        said = {
-            k: v
-            for k, v in request.fields.items()
-            if len(split_sections(v, reply_format)) == 1
-        }
-        request = request.model_copy(update={"fields": said})
+    @given(moves(form), st.booleans(), st.sampled_from([None, 2]))
+    def run(move, ascii_only, indent):
+        said = {k: v for k, v in move.said.items() if len(sections(v, form)) == 1}
+        move = move.model_copy(update={"said": said})
         fields = "".join(f"{name}: {text}\n" for name, text in said.items())
         given = json.dumps(request.input, ensure_ascii=ascii_only, indent=indent)
         text = f"{fields}Action: {request.action}\nAction Input: {given}"
@@ -166,11 +150,10 @@ def test_a_request_written_in_text_is_parsed_exactly(reply_format, reply):
 def test_a_request_written_in_json_is_parsed_exactly(reply_format, reply):
     protocol = find_protocol("schema", "text")
 
-    @SOME
-    @given(requests(reply_format), st.booleans())
-    def run(request, ascii_only):
-        fields = {k.lower().replace(" ", "_"): v for k, v in request.fields.items()}
-        said = {**fields, "action": request.action, "input": request.input}
+    @given(moves(form), st.booleans())
+    def run(move, ascii_only):
+        fields = {k.lower().replace(" ", "_"): v for k, v in move.said.items()}
+        said = {**fields, "action": move.action, "input": move.given}
         text = json.dumps(said, ensure_ascii=ascii_only)
         for around in ("{}", "```json\n{}\n```", "Here it is, for {{x}}: {} Good?"):
             assert protocol.parse(reply(around.format(text)), reply_format) == request
@@ -181,15 +164,10 @@ def test_a_request_written_in_json_is_parsed_exactly(reply_format, reply):
 def test_a_request_made_as_a_call_is_parsed_exactly(reply_format, reply):
     protocol = find_protocol("tools", "text")
 
-    @SOME
-    @given(requests(reply_format))
-    def run(request):
-        said = {
-            k: v
-            for k, v in request.fields.items()
-            if len(split_sections(v, reply_format)) == 1
-        }
-        request = request.model_copy(update={"fields": said})
+    @given(moves(form))
+    def run(move):
+        said = {k: v for k, v in move.said.items() if len(sections(v, form)) == 1}
+        move = move.model_copy(update={"said": said})
         fields = "".join(f"{name}: {text}\n" for name, text in said.items())
         name = reply_format.known[request.action].tool_name
         native = reply(fields, [(name, dict(request.input))])

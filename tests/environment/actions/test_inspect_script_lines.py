@@ -70,11 +70,7 @@ def test_a_start_beyond_the_file_tells_how_long_it_is(script):
         inspect(script, 1, 1)
 
 
-@settings(
-    max_examples=50,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lines=st.lists(st.text(max_size=5).map(lambda t: t.replace("\n", ""))),
     start=st.integers(1, 12),

@@ -42,11 +42,7 @@ def build(tree, root: Path) -> None:
             continue
 
 
-@settings(
-    max_examples=120,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=steps, best=st.integers(0, 4))
 def test_what_is_not_dropped_is_restored_byte_for_byte(
     steps, best, tree_of, monkeypatch

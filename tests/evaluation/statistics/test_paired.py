@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -24,7 +24,6 @@ def halves(pairs):
     )
 
 
-@settings(deadline=None)
 @given(sides)
 def test_the_other_way_round_it_says_the_opposite(pairs):
     a, b = halves(pairs)
@@ -36,7 +35,6 @@ def test_the_other_way_round_it_says_the_opposite(pairs):
     assert there.runs_p == pytest.approx(back.runs_p)
 
 
-@settings(deadline=None)
 @given(sides)
 def test_the_difference_lies_in_its_interval(pairs):
     found = contrast_rates(*halves(pairs)).difference

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -13,7 +13,6 @@ from mlagentbench.evaluation.statistics.significance import permutation_p
 rates = st.lists(st.integers(-8, 8).map(lambda k: k / 8), min_size=2, max_size=8)
 
 
-@settings(max_examples=30, deadline=None)
 @given(rates)
 def test_swapping_sides_gives_what_scipy_gives(apart):
     theirs = stats.permutation_test(

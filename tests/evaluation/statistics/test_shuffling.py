@@ -23,7 +23,7 @@ def test_for_one_task_it_is_fishers_exact_test(x, y):
     assert found == pytest.approx(theirs)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 7)), min_size=1, max_size=4)
 )

@@ -2,7 +2,7 @@ import csv
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlagentbench.core.cache import default_cache
@@ -60,7 +60,6 @@ def test_average_precision_is_what_plain_counting_gives(ranked, true):
     assert metric.average_precision(ranked, true) == pytest.approx(expected)
 
 
-@settings(deadline=None, max_examples=30)
 @given(
     osds=st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]), min_size=2, max_size=30)
 )

@@ -2,7 +2,7 @@ import csv
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -49,7 +49,6 @@ def test_pixels_are_counted_from_one_row_by_row():
     assert metric.encode(~mask) == f"3 46 50 {PIXELS - 50}"
 
 
-@settings(deadline=None)
 @given(pairs=st.lists(st.tuples(MASKS, MASKS), min_size=1, max_size=3))
 def test_dice_is_what_counting_pixel_by_pixel_finds(pairs):
     common = total = 0

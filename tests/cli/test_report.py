@@ -4,20 +4,19 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from tests.support import records
+from tests.support.records import experiment_spec, step
 
 from mlagentbench.cli.commands.report import command
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.scorecard import (
-    Harness,
     RunId,
-    SandboxUsed,
     Scorecard,
     Starter,
 )
-from mlagentbench.core.trace import Seconds, Spent, Step
 from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
 from mlagentbench.experiment.experiment import Experiment
-from mlagentbench.experiment.plan import ExperimentSpec, TaskSpec
+from mlagentbench.experiment.plan import ExperimentSpec
 from mlagentbench.experiment.trace_file import TraceWriter
 from mlagentbench.report.collect import view_of
 from mlagentbench.tasks.digest import task_digest
@@ -31,60 +30,17 @@ def run_id(seed: int) -> RunId:
 
 
 def card(seed: int, **changes) -> Scorecard:
-    plain = {
-        "run": str(run_id(seed)),
-        **run_id(seed).model_dump(),
-        "version": 1,
-        "edition": "mini",
-        "ending": "submitted",
-        "metric": "mae",
-        "direction": "lower",
-        "score": 18000.0,
-        "starter": Starter(mean=26000, sd=200, n=16),
-        "improvement": 0.3,
-        "success": True,
-        "steps": 1,
-        "sandbox": SandboxUsed(provider="bwrap", limits="1 cpu"),
-        "harness": Harness(version="0.1.0", inspect_ai="0"),
-        "created": "2026-11-15",
-    }
-    return Scorecard(**(plain | changes))
+    good = {
+        "agent": "tuner", "score": 18000.0, "improvement": 0.3, "success": True,
+        "steps": 1, "starter": Starter(mean=26000, sd=200, n=16),
+    }  # fmt: skip
+    return records.card("house-price", seed, **(good | changes))
 
 
 def asked(**changes) -> ExperimentSpec:
     task = load_task("house-price")
-    one = TaskSpec(
-        id=task.id,
-        version=task.version,
-        edition="mini",
-        source=task.id,
-        digest=task_digest(task.folder),
-        budget=task.budget,
-    )
-    plain = {
-        "tasks": (one,),
-        "agent": "tuner",
-        "settings": {},
-        "model": "none",
-        "seeds": SEEDS,
-        "parallel": 1,
-        "sandbox": "bwrap",
-        "limits": "1 cpu",
-        "agent_env": {},
-        "packages": {"numpy": "2.0"},
-        "python": "3.11",
-        "started": "2026-11-15",
-    }
-    return ExperimentSpec(**(plain | changes))
-
-
-def step(run: RunId, number: int, snapshot: str | None = None) -> Step:
-    return Step(
-        run=str(run), step=number, agent_step=number, action="Execute Script",
-        input={"script_name": "train.py"}, observation="fine", ok=True,
-        snapshot=snapshot, spent=Spent(steps=number), seconds=Seconds(execute=1.0),
-        started="2026-11-15",
-    )  # fmt: skip
+    given = {"agent": "tuner", "seeds": SEEDS, "packages": {"numpy": "2.0"}} | changes
+    return experiment_spec(task, task_digest(task.folder), **given)
 
 
 @pytest.fixture
@@ -101,7 +57,7 @@ def made(tmp_path):
         taken = store.take(workspace, previous=StatCache()).id
         for seed in SEEDS[:2]:
             with TraceWriter(experiment.trace_path(run_id(seed))) as trace:
-                trace.append(step(run_id(seed), 1, taken))
+                trace.append(step(run=str(run_id(seed)), snapshot=taken))
             experiment.add_scorecard(card(seed))
         return experiment
 

@@ -1,58 +1,33 @@
 """From a trace to a scorecard."""
 
-from pathlib import Path
-
 import pytest
+from tests.support.records import CONTEXT, end, model_call, step, toy_task
 
-from mlagentbench.core.scorecard import Harness, RunId, SandboxUsed
-from mlagentbench.core.task import Baseline, DataKind, Edition, Measured, Task
-from mlagentbench.core.trace import End, Ending, ModelCall, Seconds, Spent, Step, Trace
+from mlagentbench.core.scorecard import RunId
+from mlagentbench.core.trace import Ending, Seconds, Spent, Trace
 from mlagentbench.evaluation.by_budget import StepVerdict
 from mlagentbench.evaluation.cost import Price
-from mlagentbench.evaluation.evaluate import EvaluationContext, Verdict, evaluate
+from mlagentbench.evaluation.evaluate import Verdict, evaluate
 
 RUN = RunId(task="toy", agent="tuner", model="none", seed=7)
-UNDER = EvaluationContext(
-    sandbox=SandboxUsed(provider="bwrap", limits="rlimits"),
-    harness=Harness(version="0", inspect_ai="0"),
-    created="2026-11-15T00:00:00+00:00",
-)
-
-
-def measured(mean):
-    return Baseline(mean=mean, sd=1.0, n=8, date="2026-11-15")
 
 
 def toy(*, with_baseline=True):
-    baselines = Measured(starter=measured(100.0), reference=measured(50.0), digest="x")
-    return Task(
-        id="toy", version=2, title="Toy", category="test", modality="tabular",
-        metric="mae", direction="lower", unit="", submission=("submission.csv",),
-        perfect=0.0, edition="mini", folder=Path("/nowhere"),
-        data=Edition(data=DataKind.REAL, summary="", size_mb=1),
-        measured=baselines if with_baseline else None,
-    )  # fmt: skip
+    return toy_task(version=2, **({} if with_baseline else {"measured": None}))
 
 
 def trace(ending=Ending.SUBMITTED):
-    call = ModelCall(
-        role="main", model="m", request_sha="", reply={},
-        usage={"input": 10, "output": 2, "cached": 4},
+    call = model_call(usage={"input": 10, "output": 2, "cached": 4})
+    failed = step(
+        run=str(RUN), ok=False, error="action_failed", calls=(call, call),
+        seconds=Seconds(model=1, execute=2, harness=0.5),
     )  # fmt: skip
-    step = Step(
-        run=str(RUN), step=1, agent_step=1, action="Execute Script", input={},
-        observation="", ok=False, error="action_failed", calls=(call, call),
-        spent=Spent(steps=1), seconds=Seconds(model=1, execute=2, harness=0.5),
-        started="",
-    )  # fmt: skip
-    end = End(
-        run=str(RUN), ending=ending, spent=Spent(steps=1, cost=0.25), seconds=4, at=""
-    )
-    return Trace(run=str(RUN), steps=(step,), end=end)
+    ended = end(str(RUN), ending, spent=Spent(steps=1, cost=0.25), seconds=4)
+    return Trace(run=str(RUN), steps=(failed,), end=ended)
 
 
 def test_a_valid_submission_is_compared_with_starter_and_reference():
-    card = evaluate(toy(), RUN, trace(), Verdict(score=75.0), UNDER)
+    card = evaluate(toy(), RUN, trace(), Verdict(score=75.0), CONTEXT)
     assert card.improvement == pytest.approx(0.25)
     assert card.gap_closed == pytest.approx(0.5)
     assert card.success
@@ -62,38 +37,38 @@ def test_a_valid_submission_is_compared_with_starter_and_reference():
 
 def test_an_invalid_submission_has_no_score_no_improvement_and_no_success():
     verdict = Verdict(submission_error="ids are missing")
-    card = evaluate(toy(), RUN, trace(), verdict, UNDER)
+    card = evaluate(toy(), RUN, trace(), verdict, CONTEXT)
     assert (card.score, card.improvement, card.success) == (None, None, False)
     assert card.submission_error == "ids are missing"
 
 
 @pytest.mark.parametrize("ending", [e for e in Ending if not e.counts])
 def test_a_run_that_was_not_the_agents_doing_claims_nothing(ending):
-    card = evaluate(toy(), RUN, trace(ending), Verdict(score=75.0), UNDER)
+    card = evaluate(toy(), RUN, trace(ending), Verdict(score=75.0), CONTEXT)
     assert card.ending is ending
     assert (card.score, card.improvement, card.success) == (None, None, False)
 
 
 @pytest.mark.parametrize("ending", [e for e in Ending if e.counts])
 def test_a_run_that_ended_otherwise_is_judged_on_what_it_left(ending):
-    card = evaluate(toy(), RUN, trace(ending), Verdict(score=75.0), UNDER)
+    card = evaluate(toy(), RUN, trace(ending), Verdict(score=75.0), CONTEXT)
     assert card.success
 
 
 def test_a_trace_without_an_end_was_interrupted():
     cut = trace().model_copy(update={"end": None})
-    assert evaluate(toy(), RUN, cut, Verdict(), UNDER).ending is Ending.INTERRUPTED
+    assert evaluate(toy(), RUN, cut, Verdict(), CONTEXT).ending is Ending.INTERRUPTED
 
 
 def test_without_a_measured_baseline_nothing_is_claimed():
     task = toy(with_baseline=False)
-    card = evaluate(task, RUN, trace(), Verdict(score=75.0), UNDER)
+    card = evaluate(task, RUN, trace(), Verdict(score=75.0), CONTEXT)
     assert card.score == 75.0
     assert (card.starter, card.improvement, card.success) == (None, None, False)
 
 
 def test_costs_are_added_up_from_the_trace():
-    card = evaluate(toy(), RUN, trace(), Verdict(score=75.0), UNDER)
+    card = evaluate(toy(), RUN, trace(), Verdict(score=75.0), CONTEXT)
     assert card.actions == {"Execute Script": 1}
     assert card.errors == {"action_failed": 1}
     assert card.tokens["input"] == 20
@@ -105,7 +80,7 @@ def test_costs_are_added_up_from_the_trace():
 def test_scored_steps_say_what_was_best_and_what_budgets_would_have_given():
     steps = (StepVerdict(step=1, score=60.0),)
     verdict = Verdict(score=75.0, steps=steps)
-    card = evaluate(toy(), RUN, trace(), verdict, UNDER)
+    card = evaluate(toy(), RUN, trace(), verdict, CONTEXT)
     assert card.best_step.score == 60.0
     assert card.first_success.step == 1
     assert {point.steps: point.score for point in card.by_budget}[1] == 75.0
@@ -113,15 +88,15 @@ def test_scored_steps_say_what_was_best_and_what_budgets_would_have_given():
 
 def test_of_a_run_that_does_not_count_no_budget_is_told():
     verdict = Verdict(score=75.0, steps=(StepVerdict(step=1, score=60.0),))
-    card = evaluate(toy(), RUN, trace(Ending.BROKEN), verdict, UNDER)
+    card = evaluate(toy(), RUN, trace(Ending.BROKEN), verdict, CONTEXT)
     assert (card.first_success, card.by_budget) == (None, ())
 
 
 def test_a_price_list_decides_the_cost_and_without_one_the_model_is_named():
-    card = evaluate(toy(), RUN, trace(), Verdict(), UNDER)
+    card = evaluate(toy(), RUN, trace(), Verdict(), CONTEXT)
     assert (card.cost_usd, card.unpriced) == (0.25, ("m",))
     prices = {"m": Price(input=1_000_000, output=0)}
-    under = UNDER.model_copy(update={"prices": prices})
+    under = CONTEXT.model_copy(update={"prices": prices})
     card = evaluate(toy(), RUN, trace(), Verdict(), under)
     assert card.cost_usd == pytest.approx(0.25 + 2 * (10 + 4))
     assert card.unpriced == ()

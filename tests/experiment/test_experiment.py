@@ -1,28 +1,20 @@
 """An experiment's folder."""
 
 import pytest
+from tests.support.records import card
 
 from mlagentbench.core.disk import write_atomically
 from mlagentbench.core.errors import UsageError
-from mlagentbench.core.scorecard import Harness, RunId, SandboxUsed, Scorecard
+from mlagentbench.core.scorecard import RunId
 from mlagentbench.experiment.experiment import Experiment
-
-
-def card(seed):
-    return Scorecard(
-        run=f"toy:tuner:none:{seed}", task="toy", version=1, edition="mini",
-        agent="tuner", model="none", seed=seed, ending="submitted", metric="mae",
-        direction="lower", sandbox=SandboxUsed(provider="bwrap", limits=""),
-        harness=Harness(version="0", inspect_ai="0"), created="",
-    )  # fmt: skip
 
 
 def test_scorecards_are_read_back_and_a_broken_line_is_named(tmp_path):
     experiment = Experiment(tmp_path)
-    experiment.add_scorecard(card(1))
+    experiment.add_scorecard(card(seed=1))
     with (tmp_path / "scorecards.jsonl").open("ab") as file:
         file.write(b'{"run": "torn\n{"run": "x", "future": 1}\n')
-    experiment.add_scorecard(card(2))
+    experiment.add_scorecard(card(seed=2))
     cards, warnings = experiment.scorecards, experiment.warnings
     assert [one.seed for one in cards] == [1, 2]
     assert "line 2" in warnings[0]

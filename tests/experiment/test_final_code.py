@@ -1,8 +1,9 @@
 """The code a run left behind."""
 
 import pytest
+from tests.support.records import step
 
-from mlagentbench.core.trace import Seconds, Spent, Step, Trace
+from mlagentbench.core.trace import Trace
 from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
 from mlagentbench.experiment.final_code import final_code, starter_texts
 from mlagentbench.tasks.load import load_task
@@ -26,17 +27,10 @@ def left(tmp_path):
         (submission / "link.py").symlink_to("/etc/passwd")
         store = SnapshotStore(tmp_path / "snapshots")
         taken = store.take(workspace, previous=StatCache()).id if files else None
-        trace = Trace(run="r", steps=(step(taken),))
+        trace = Trace(run="r", steps=(step(snapshot=taken),))
         return final_code(tmp_path / "snapshots", submission, trace, STARTER)
 
     return read
-
-
-def step(snapshot):
-    return Step(
-        run="r", step=1, agent_step=1, action="x", input={}, observation="", ok=True,
-        snapshot=snapshot, spent=Spent(), seconds=Seconds(), started="",
-    )  # fmt: skip
 
 
 def test_code_is_read_and_everything_else_is_only_named(left):
@@ -96,7 +90,7 @@ def test_without_anything_the_reader_is_told(tmp_path):
 def test_a_damaged_snapshot_is_said_and_the_submission_read(left, tmp_path):
     store = tmp_path / "snapshots" / "manifests"
     store.mkdir(parents=True)
-    trace = Trace(run="r", steps=(step("0" * 64),))
+    trace = Trace(run="r", steps=(step(snapshot="0" * 64),))
     found = final_code(tmp_path / "snapshots", tmp_path / "none", trace, STARTER)
     assert "there is no snapshot 000000000000" in found.note
 

@@ -5,12 +5,11 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import records
 
 from mlagentbench.core.scorecard import (
     Finding,
-    Harness,
     ProcessCheck,
-    SandboxUsed,
     Scorecard,
 )
 from mlagentbench.experiment.experiment import Experiment
@@ -22,14 +21,7 @@ from mlagentbench.experiment.scorecard_file import (
 
 
 def card(seed=0, task="house-price", **changes):
-    given = {
-        "run": f"{task}:tuner:none:{seed}", "task": task, "version": 1,
-        "edition": "mini", "agent": "tuner", "model": "none", "seed": seed,
-        "ending": "submitted", "metric": "mae", "direction": "lower",
-        "sandbox": SandboxUsed(provider="bwrap", limits=""), "created": "",
-        "harness": Harness(version="0", inspect_ai="0"),
-    }  # fmt: skip
-    return Scorecard(**(given | changes))
+    return records.card(task, seed, agent="tuner", **changes)
 
 
 def document(**changes):

@@ -1,40 +1,27 @@
 """A trace on disk."""
 
 import pytest
+from tests.support.records import end, model_call, step
 
 from mlagentbench.core.errors import RecordError
 from mlagentbench.core.trace import (
     Called,
-    End,
-    Ending,
-    ModelCall,
     Resumed,
-    Seconds,
-    Spent,
-    Step,
 )
 from mlagentbench.experiment.trace_file import TraceWriter, read_trace
 
-
-def step(number, observation="seen"):
-    return Step(
-        run="r", step=number, agent_step=number, action="Read File", input={"a": "b"},
-        observation=observation, ok=True, spent=Spent(steps=number), seconds=Seconds(),
-        started="",
-    )  # fmt: skip
-
-
-END = End(run="r", ending=Ending.SUBMITTED, spent=Spent(), seconds=1.0, at="")
+END = end()
 
 
 def test_what_was_written_is_read_back(tmp_path):
     path = tmp_path / "trace" / "r.jsonl"
+    first = step(1, "seen", action="Read File", input={"a": "b"})
     with TraceWriter(path) as trace:
-        trace.append(step(1))
+        trace.append(first)
         trace.append(step(2, "line\nbreak\u2028 and \0"))
         trace.append(END)
     read = read_trace(path, "r")
-    assert read.steps == (step(1), step(2, "line\nbreak\u2028 and \0"))
+    assert read.steps == (first, step(2, "line\nbreak\u2028 and \0"))
     assert read.end == END
 
 
@@ -78,7 +65,7 @@ def test_a_trace_that_goes_on_loses_its_torn_line_and_nothing_else(tmp_path):
 
 def test_model_calls_stand_before_their_step_and_paid_ones_are_never_lost(tmp_path):
     path = tmp_path / "r.jsonl"
-    call = ModelCall(role="main", model="m", request_sha="s", reply={"a": 1})
+    call = model_call(request_sha="s", reply={"a": 1})
     with TraceWriter(path) as trace:
         trace.append(Called(run="r", call=call))
         trace.append(step(1).model_copy(update={"calls": (call,)}))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.support import records
 
 from mlagentbench.core.score import SUCCESS_THRESHOLD
 from mlagentbench.core.scorecard import (
@@ -78,14 +79,8 @@ def make_card(**changes: Any) -> Scorecard:
     """Make a scorecard of a plain successful run, changed as told."""
     plain = {
         "task": "house-price",
-        "version": 1,
-        "edition": "mini",
         "agent": "tuner",
-        "model": "none",
-        "seed": 0,
-        "ending": Ending.SUBMITTED,
         "metric": "MAE",
-        "direction": Direction.LOWER,
         "score": 17900.6,
         "starter": Starter(mean=21043.1, sd=310.5, n=8),
         "improvement": 0.14934,
@@ -97,26 +92,22 @@ def make_card(**changes: Any) -> Scorecard:
         "sandbox": SandboxUsed(provider="bwrap", limits="1 cpu, 4096 MB, cgroup v2"),
         "harness": Harness(version="0.1.0", inspect_ai="0.3.290"),
         "created": "2026-11-15T20:15:00Z",
-    } | changes
-    run = "{task}:{agent}:{model}:{seed}".format(**plain)
-    return Scorecard(**({"run": run} | plain))
+    }
+    return records.card(**(plain | changes))
 
 
 def make_step(run: str, step: int = 1, **changes: Any) -> Step:
     """Make a step that executed a script, changed as told."""
     plain = {
         "run": run,
-        "step": step,
-        "agent_step": step,
         "action": "Execute Script",
         "input": {"script": "train.py"},
         "observation": "epoch 1 loss 0.71\nepoch 2 loss 0.63\nwrote submission.csv",
-        "ok": True,
         "spent": Spent(steps=step, seconds=4.0 * step),
         "seconds": Seconds(model=1.2, execute=2.5, harness=0.3),
         "started": "2026-11-15T20:15:00Z",
     }
-    return Step(**(plain | changes))
+    return records.step(step, **(plain | changes))
 
 
 def judged(facts: TaskFacts, gain: float, **changes: Any) -> Scorecard:

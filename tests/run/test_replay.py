@@ -2,23 +2,21 @@
 
 import pytest
 from inspect_ai.model import ChatMessageUser, GenerateConfig
+from tests.support import records
 
 from mlagentbench.core.errors import ReplayError
-from mlagentbench.core.trace import ModelCall, Seconds, Spent, Step, Trace
+from mlagentbench.core.trace import Trace
 from mlagentbench.experiment.trace_file import RecordedRun
 from mlagentbench.run.model_calls import request_sha
 
 
 def step(number, action="Read File", **given):
-    return Step(
-        run="r", step=number, agent_step=number, action=action, input=given,
-        observation="", ok=True, spent=Spent(steps=number), seconds=Seconds(),
-        started="", calls=(call(f"sha-{number}"),),
-    )  # fmt: skip
+    calls = (call(f"sha-{number}"),)
+    return records.step(number, action=action, input=given, calls=calls)
 
 
-def call(sha, role="main"):
-    return ModelCall(role=role, model="m", request_sha=sha, reply={})
+def call(sha):
+    return records.model_call(request_sha=sha)
 
 
 TRACE = Trace(run="r", steps=(step(1, file_name="a"), step(2)), calls=(call("late"),))

@@ -3,13 +3,13 @@
 import shutil
 
 import pytest
+from tests.support.records import end, experiment_spec, model_call, step
 
 from mlagentbench.core.progress import Silent
-from mlagentbench.core.trace import Called, End, Ending, ModelCall, Seconds, Spent, Step
+from mlagentbench.core.trace import Called, Seconds, Spent
 from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
 from mlagentbench.evaluation.cost import Price
 from mlagentbench.experiment.experiment import Experiment
-from mlagentbench.experiment.plan import ExperimentSpec, TaskSpec
 from mlagentbench.experiment.trace_file import TraceWriter
 from mlagentbench.run.rescore import rescore
 from mlagentbench.tasks.load import load_task
@@ -45,17 +45,7 @@ def experiment(tmp_path, perfect):
     """Three runs: nothing until step 4, a bad one, at 11 perfect, at 13 deleted."""
     task = load_task("house-price")
     experiment = Experiment(tmp_path / "experiment")
-    asked = TaskSpec(
-        id=task.id, version=task.version, edition=task.edition, source=task.id,
-        digest="", budget=task.budget,
-    )  # fmt: skip
-    experiment.create(
-        ExperimentSpec(
-            tasks=(asked,), agent="a", settings={}, model="provider/m", seeds=SEEDS,
-            parallel=1, sandbox="bwrap", limits="", agent_env={}, packages={},
-            python="", started="",
-        )
-    )  # fmt: skip
+    experiment.create(experiment_spec(task, model="provider/m", seeds=SEEDS))
     for run in experiment.runs():
         _write(experiment, run, perfect, tmp_path / f"workspace{run.seed}")
     return experiment
@@ -79,24 +69,20 @@ def _write(experiment, run, perfect, workspace):
             snapshot = store.take(workspace, previous=known).id
             trace.append(Called(run=str(run), call=_call()))
             trace.append(_step(run, number, snapshot))
-        trace.append(End(run=str(run), ending=Ending.SUBMITTED, seconds=1, at="",
-                         spent=Spent(steps=STEPS)))  # fmt: skip
+        trace.append(end(str(run), spent=Spent(steps=STEPS)))
     submission = experiment.submission_folder(run)
     submission.mkdir(parents=True)
     (submission / "submission.csv").write_text(perfect)
 
 
 def _call():
-    return ModelCall(role="main", model="provider/m", request_sha="", reply={},
-                     usage={"input": 1000, "output": 5})  # fmt: skip
+    return model_call(model="provider/m", usage={"input": 1000, "output": 5})
 
 
 def _step(run, number, snapshot):
-    return Step(
-        run=str(run), step=number, agent_step=number, action="Execute Script",
-        input={}, observation="", ok=True, snapshot=snapshot, started="",
+    return step(
+        number, run=str(run), snapshot=snapshot, seconds=Seconds(execute=1),
         spent=Spent(steps=number, seconds=number, tokens=1005 * number),
-        seconds=Seconds(execute=1),
     )  # fmt: skip
 
 

@@ -135,10 +135,14 @@ def requests(draw, reply_format):
 def test_a_request_written_in_text_is_parsed_exactly(reply_format, reply):
     protocol = find_protocol("text", "text")
 
-    @given(moves(form), st.booleans(), st.sampled_from([None, 2]))
-    def run(move, ascii_only, indent):
-        said = {k: v for k, v in move.said.items() if len(sections(v, form)) == 1}
-        move = move.model_copy(update={"said": said})
+    @given(requests(reply_format), st.booleans(), st.sampled_from([None, 2]))
+    def run(request, ascii_only, indent):
+        said = {
+            k: v
+            for k, v in request.fields.items()
+            if len(split_sections(v, reply_format)) == 1
+        }
+        request = request.model_copy(update={"fields": said})
         fields = "".join(f"{name}: {text}\n" for name, text in said.items())
         given = json.dumps(request.input, ensure_ascii=ascii_only, indent=indent)
         text = f"{fields}Action: {request.action}\nAction Input: {given}"
@@ -150,10 +154,10 @@ def test_a_request_written_in_text_is_parsed_exactly(reply_format, reply):
 def test_a_request_written_in_json_is_parsed_exactly(reply_format, reply):
     protocol = find_protocol("schema", "text")
 
-    @given(moves(form), st.booleans())
-    def run(move, ascii_only):
-        fields = {k.lower().replace(" ", "_"): v for k, v in move.said.items()}
-        said = {**fields, "action": move.action, "input": move.given}
+    @given(requests(reply_format), st.booleans())
+    def run(request, ascii_only):
+        fields = {k.lower().replace(" ", "_"): v for k, v in request.fields.items()}
+        said = {**fields, "action": request.action, "input": request.input}
         text = json.dumps(said, ensure_ascii=ascii_only)
         for around in ("{}", "```json\n{}\n```", "Here it is, for {{x}}: {} Good?"):
             assert protocol.parse(reply(around.format(text)), reply_format) == request
@@ -164,10 +168,14 @@ def test_a_request_written_in_json_is_parsed_exactly(reply_format, reply):
 def test_a_request_made_as_a_call_is_parsed_exactly(reply_format, reply):
     protocol = find_protocol("tools", "text")
 
-    @given(moves(form))
-    def run(move):
-        said = {k: v for k, v in move.said.items() if len(sections(v, form)) == 1}
-        move = move.model_copy(update={"said": said})
+    @given(requests(reply_format))
+    def run(request):
+        said = {
+            k: v
+            for k, v in request.fields.items()
+            if len(split_sections(v, reply_format)) == 1
+        }
+        request = request.model_copy(update={"fields": said})
         fields = "".join(f"{name}: {text}\n" for name, text in said.items())
         name = reply_format.known[request.action].tool_name
         native = reply(fields, [(name, dict(request.input))])

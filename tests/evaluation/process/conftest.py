@@ -1,26 +1,17 @@
 """Runs told in a few words, for the checks to look over."""
 
-from pathlib import Path
-
 import pytest
+from tests.support.records import end, step, toy_task
 
 from mlagentbench.core.task import (
-    Baseline,
     Budget,
-    DataKind,
-    Edition,
     Grading,
-    Measured,
-    Task,
     Validation,
 )
 from mlagentbench.core.trace import (
-    End,
     Ending,
     Measurement,
-    Seconds,
     Spent,
-    Step,
     Trace,
 )
 from mlagentbench.evaluation.evaluate import Verdict
@@ -29,17 +20,10 @@ from mlagentbench.evaluation.process.story import RunView
 
 
 def make_task(**changes):
-    baseline = Baseline(mean=100.0, sd=1.0, n=8, date="2026-11-16")
-    told = {
-        "id": "toy", "version": 1, "title": "Toy", "category": "test",
-        "modality": "tabular", "metric": "mae", "direction": "lower", "unit": "",
-        "submission": ("submission.csv",), "perfect": 0.0, "edition": "mini",
-        "folder": Path("/nowhere"), "budget": Budget(steps=50, minutes=60),
-        "data": Edition(data=DataKind.REAL, summary="", size_mb=1),
-        "measured": Measured(starter=baseline, reference=baseline, digest="x"),
-        "validation": Validation(),
-    }  # fmt: skip
-    return Task.model_validate(told | changes)
+    given = {
+        "budget": Budget(steps=50, minutes=60), "validation": Validation(),
+    } | changes  # fmt: skip
+    return toy_task(reference=100.0, **given)
 
 
 def make_code_task(*, timed=True):
@@ -55,12 +39,9 @@ def make_step(number, action, given=None, seen="", **more):
     """Return a step; `score=`, `said=`, `spent=` and any field of its own."""
     score, said = more.pop("score", None), more.pop("said", {})
     measured = None if score is None else Measurement(metric="mae", value=score)
-    told = {
-        "ok": True, "spent": Spent(steps=number), "seconds": Seconds(), "started": "",
-    } | more  # fmt: skip
-    return Step(
-        run="toy", step=number, agent_step=number, fields=said, action=action,
-        input=given or {}, observation=seen, validation=measured, **told,
+    return step(
+        number, seen, run="toy", action=action, input=given or {}, fields=said,
+        validation=measured, **more,
     )  # fmt: skip
 
 
@@ -102,7 +83,7 @@ class Told:
 
     def trace(self, ending=Ending.SUBMITTED):
         spent = self.steps[-1].spent if self.steps else Spent()
-        ended = ending and End(run="toy", ending=ending, spent=spent, seconds=1, at="")
+        ended = ending and end("toy", ending, spent=spent)
         return Trace(run="toy", steps=tuple(self.steps), end=ended)
 
     def story(self, task=None, ending=Ending.SUBMITTED, score=1.0, error=None):

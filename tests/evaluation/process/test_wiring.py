@@ -1,28 +1,22 @@
 """What a scorecard says about how a run was worked."""
 
 import pytest
+from tests.support.records import CONTEXT
 
 from mlagentbench.core.scorecard import (
     FailureMode,
-    Harness,
     RunId,
-    SandboxUsed,
     Scorecard,
 )
 from mlagentbench.core.trace import Ending
-from mlagentbench.evaluation.evaluate import EvaluationContext, Verdict, evaluate
+from mlagentbench.evaluation.evaluate import Verdict, evaluate
 from mlagentbench.evaluation.process.examine import CHECKS
 
 RUN = RunId(task="toy", agent="a", model="none", seed=0)
-UNDER = EvaluationContext(
-    sandbox=SandboxUsed(provider="bwrap", limits="rlimits"),
-    harness=Harness(version="0", inspect_ai="0"),
-    created="2026-11-16T00:00:00+00:00",
-)
 
 
 def card(run, task, score, ending=Ending.SUBMITTED):
-    return evaluate(task, RUN, run.trace(ending), Verdict(score=score), UNDER)
+    return evaluate(task, RUN, run.trace(ending), Verdict(score=score), CONTEXT)
 
 
 def test_a_scorecard_has_every_check_and_the_reason_of_a_failure(run, task_with):

@@ -56,7 +56,7 @@ def test_a_killed_run_ends_as_the_undisturbed_one(case, tmp_path, cache):
     settings = [f"-A{key}={value}" for key, value in case.settings.items()]
     process = subprocess.Popen(
         [MLAB, "run", QUICK, "--agent", case.agent, *settings, "--out", out,
-         "--model", f"scripted/{case.voice}"],
+         "--model", f"scripted/{case.model}"],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         env=os.environ | {"MLAB_CACHE": str(cache), "PYTHONPATH": str(HERE)},
     )  # fmt: skip

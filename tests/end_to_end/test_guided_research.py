@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from fake_models.research import GUIDED
 from thinking import QUICK, plan_for, trace_of
-from voices.modern import GUIDED
 
 from mlagentbench.agents.prompt_files import ideas_for
 from mlagentbench.run.pipeline import run
@@ -77,7 +77,7 @@ def test_it_submits_once_its_patience_is_at_an_end(tmp_path, cache):
 
 
 def test_what_was_worse_is_undone_and_forgotten_but_for_its_line(tmp_path, cache):
-    worse = replace(GUIDED, voice="voices.modern:worse")
+    worse = replace(GUIDED, model="fake_models.research:worse")
     found = run(plan_for(worse, tmp_path, QUICK), cache=cache)
     steps = trace_of(found).steps
     assert [step.action for step in steps[2:]] == [

@@ -3,8 +3,8 @@
 import random
 
 import pytest
+from fake_models import hostile
 from thinking import QUICK, trace_of
-from voices import hostile
 
 from mlagentbench.core.trace import Ending
 from mlagentbench.experiment.plan import BudgetOverride, Plan
@@ -28,7 +28,7 @@ def test_any_two_hundred_replies_are_borne_and_recorded(language, tmp_path, cach
         tasks=(str(QUICK),),
         agent="research",
         settings={"protocol": language, "actions": "many", "log": "off"},
-        model="scripted/voices.hostile:speaking",
+        model="scripted/fake_models.hostile:respond",
         budget=BudgetOverride(steps=3 * REPLIES),
         out=tmp_path,
     )

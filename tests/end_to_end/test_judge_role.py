@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from voices import judges
+from fake_models import judges
 
 from mlagentbench.cli.main import main
 from mlagentbench.core.progress import Silent
@@ -30,7 +30,7 @@ def plan(out, **more):
 
 
 def judge(voice, votes=3):
-    return Judge(model=f"scripted/voices.judges:{voice}", votes=votes)
+    return Judge(model=f"scripted/fake_models.judges:{voice}", votes=votes)
 
 
 @pytest.fixture(scope="module")
@@ -240,19 +240,19 @@ def test_score_asks_a_judge_and_keeps_its_opinion_if_the_next_judge_fails(
     mlab, experiment
 ):
     words = ("score", str(experiment.folder), "--role")
-    said = mlab(*words, "judge=scripted/voices.judges:fair", "--json")
+    said = mlab(*words, "judge=scripted/fake_models.judges:fair", "--json")
     assert said.returncode == 0, said.stderr
     cards = json.loads(said.stdout)["scorecards"]
     assert [len(card["opinion"]["marks"]["plan"]["votes"]) for card in cards] == [3, 3]
-    said = mlab(*words, "judge=scripted/voices.judges:failing")
+    said = mlab(*words, "judge=scripted/fake_models.judges:failing")
     assert said.returncode == 0
     assert "gave no opinion on 2 runs" in said.stderr
     kept = [card.opinion.model for card in experiment.scorecards]
-    assert kept == ["scripted/voices.judges:fair"] * 2
+    assert kept == ["scripted/fake_models.judges:fair"] * 2
 
 
 def test_run_takes_a_judge_without_another_model(mlab):
-    role = ("--role", "judge=scripted/voices.judges:fair", "--votes", "1")
+    role = ("--role", "judge=scripted/fake_models.judges:fair", "--votes", "1")
     said = mlab("run", str(QUICK_TASK), "--agent", "starter", *role, "--json")
     assert said.returncode == 0, said.stderr
     (card,) = json.loads(said.stdout)["scorecards"]

@@ -1,8 +1,8 @@
 """Every agent that thinks with a model, in every language it speaks."""
 
 import pytest
+from fake_models.cases import CASES
 from thinking import plan_for
-from voices.cases import CASES
 
 from mlagentbench.core.trace import Ending
 from mlagentbench.run.pipeline import run

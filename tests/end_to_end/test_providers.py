@@ -1,9 +1,9 @@
 """Agents over the network, with a provider that may do everything wrong."""
 
 import pytest
+from fake_models.cases import CASES
 from loopback import provider
 from thinking import QUICK, plan_for, trace_of
-from voices.cases import CASES
 
 from mlagentbench.core.trace import Ending
 from mlagentbench.experiment.plan import RetryLimits
@@ -14,7 +14,7 @@ FAULTS = ("rate_limit", "failure", "malformed", "hang", "break_off")
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_an_agent_does_the_same_over_the_network(case, tmp_path, cache, monkeypatch):
-    with provider(case.voice) as server:
+    with provider(case.model) as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         streaming = CASES.index(case) % 2 == 0
@@ -37,7 +37,7 @@ def test_an_agent_does_the_same_over_the_network(case, tmp_path, cache, monkeypa
 @pytest.mark.parametrize("streaming", [True, False])
 def test_what_a_provider_does_wrong_is_borne(streaming, tmp_path, cache, monkeypatch):
     case = CASES[0]
-    with provider(case.voice, FAULTS) as server:
+    with provider(case.model, FAULTS) as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         plan = plan_for(
@@ -57,7 +57,7 @@ def test_a_provider_that_fails_for_good_is_not_the_agents_failure(
     tmp_path, cache, monkeypatch
 ):
     case = CASES[0]
-    with provider(case.voice, ("refusal",) * 3) as server:
+    with provider(case.model, ("refusal",) * 3) as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         plan = plan_for(
@@ -79,7 +79,7 @@ def test_a_provider_that_fails_for_good_is_not_the_agents_failure(
 
 def test_a_key_is_written_nowhere(tmp_path, cache, monkeypatch):
     case = CASES[0]
-    with provider(case.voice, ("refusal",)) as server:
+    with provider(case.model, ("refusal",)) as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         plan = plan_for(

@@ -1,9 +1,9 @@
-"""What tests of agents that think have in common."""
+"""Plans and traces for tests of agents with a fake model."""
 
 from pathlib import Path
 
-from voices.case import Case
-from voices.cases import CASES
+from fake_models.case import Case
+from fake_models.cases import CASES
 
 from mlagentbench.experiment.plan import Plan
 
@@ -16,7 +16,7 @@ ONE_OF_EACH = list(
 
 
 def plan_for(case: Case, out, task="house-price", **more):
-    given = {"model": f"scripted/{case.voice}", "name": "exp"} | more
+    given = {"model": f"scripted/{case.model}", "name": "exp"} | more
     return Plan(
         tasks=(str(task),), agent=case.agent, settings=case.settings, out=out, **given
     )

@@ -1,10 +1,10 @@
-"""A run of one of the paper's agents, seen from both sides."""
+"""A run of one of the paper's agents, with the requests to its model."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from voices.classic_stage import STAGE
+from fake_models.paper import REPLIES
 
 from mlagentbench.core.trace import Step
 from mlagentbench.experiment.plan import BudgetOverride, Plan
@@ -14,20 +14,20 @@ QUICK_TASK = Path(__file__).parents[2] / "faults" / "quick"
 
 
 @dataclass
-class Played:
-    """One run, from both sides."""
+class FinishedRun:
+    """One finished run, and the requests to its model."""
 
-    asked: list
-    """What the model was asked as the agent: messages of each request."""
-    helped: list[str]
-    """What it was asked as helper or editor."""
+    prompts: list
+    """The messages of each request of the agent itself."""
+    helper_prompts: list[str]
+    """The prompts to the helper and the editor."""
     steps: tuple[Step, ...]
     card: object
     experiment: object
 
     @property
     def openings(self):
-        return [messages[0].text for messages in self.asked]
+        return [messages[0].text for messages in self.prompts]
 
     @property
     def actions(self):
@@ -40,15 +40,15 @@ class Played:
 
 
 @pytest.fixture
-def play(tmp_path, cache):
-    """Let an agent work on a quick task while the model says the given lines."""
+def run_agent(tmp_path, cache):
+    """Run an agent on a quick task with a model that gives these replies."""
 
-    def go(agent, *lines, budget=None, **settings):
-        STAGE.begin(lines)
+    def start(agent, *replies, budget=None, **settings):
+        REPLIES.start(replies)
         plan = Plan(
             tasks=(str(QUICK_TASK),),
             agent=agent,
-            model="scripted/voices.classic_stage:speak",
+            model="scripted/fake_models.paper:respond",
             settings=settings,
             budget=BudgetOverride(steps=budget),
             out=tmp_path,
@@ -58,6 +58,8 @@ def play(tmp_path, cache):
         (run_id,) = experiment.runs()
         steps = experiment.trace(run_id).steps
         (card,) = experiment.scorecards
-        return Played(STAGE.asked, STAGE.helped, steps, card, experiment)
+        return FinishedRun(
+            REPLIES.prompts, REPLIES.helper_prompts, steps, card, experiment
+        )
 
-    return go
+    return start

@@ -1,4 +1,4 @@
-"""What the paper's agents are told and may do, beside the facts of 4.2 to 4.4.
+"""Prompts and actions of the paper's agents (facts 4.2 to 4.4).
 
 Every heading is a fact about the original that the tests below it hold our agents to.
 """
@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from voices.classic_lines import AGENTS, ALL_FIELDS, CLASSIC, say
+from fake_models.paper import AGENTS, ALL_FIELDS, CLASSIC, numbered
 
 from mlagentbench.agents.research import agent as research
 from mlagentbench.core.trace import Ending
 
-TOLD = [
+LISTED = [
     "List Files",
     "Copy File",
     "Undo Edit Script",
@@ -31,9 +31,9 @@ TOLD = [
     ("agent", "fields"),
     [("act", []), ("react", ["Thought"]), ("research", ALL_FIELDS)],
 )
-def test_each_agent_asks_for_its_fields_in_the_papers_order(play, agent, fields):
+def test_each_agent_asks_for_its_fields_in_the_papers_order(run_agent, agent, fields):
     name, settings = AGENTS[agent]
-    (opening,) = play(name, **settings, budget=1).openings[:1]
+    (opening,) = run_agent(name, **settings, budget=1).openings[:1]
     parts = re.findall(r"(?m)^([A-Z][\w ]*): (?:\.\.\.|<name of|<its input)", opening)
     assert parts == [*fields, "Action", "Action Input"]
     meant = re.findall(
@@ -50,13 +50,16 @@ def test_each_agent_asks_for_its_fields_in_the_papers_order(play, agent, fields)
         ("none", []),
     ],
 )
-def test_fields_can_be_left_out_to_see_what_they_are_good_for(play, chosen, fields):
-    lines = [say(fields=fields), say("Final Answer", fields=fields, final_answer="")]
-    played = play("research", *lines, **CLASSIC, fields=chosen)
-    assert played.card.ending is Ending.SUBMITTED
-    parts = re.findall(r"(?m)^([A-Z][\w ]*): \.\.\.", played.openings[0])
+def test_fields_can_be_left_out(run_agent, chosen, fields):
+    lines = [
+        numbered(fields=fields),
+        numbered("Final Answer", fields=fields, final_answer=""),
+    ]
+    finished = run_agent("research", *lines, **CLASSIC, fields=chosen)
+    assert finished.card.ending is Ending.SUBMITTED
+    parts = re.findall(r"(?m)^([A-Z][\w ]*): \.\.\.", finished.openings[0])
     assert parts == fields
-    assert list(played.steps[0].fields) == fields
+    assert list(finished.steps[0].fields) == fields
 
 
 @pytest.mark.parametrize(
@@ -72,7 +75,7 @@ def test_fields_can_be_left_out_to_see_what_they_are_good_for(play, chosen, fiel
         "**double asterisks**",
     ],
 )
-def test_the_instructions_cover_what_the_papers_do(rule):
+def test_the_instructions_cover_those_of_the_paper(rule):
     prompts = Path(research.__file__).parents[1] / "prompts"
     texts = [
         (prompts / name).read_text() for name in ("classic.md", "classic_fields.md")
@@ -92,14 +95,14 @@ def test_the_instructions_cover_what_the_papers_do(rule):
         ("research", {"log": "on"}, ["Reflection"]),
     ],
 )
-def test_the_prompt_tells_of_the_default_actions_only(play, agent, more, reflection):
+def test_the_prompt_lists_the_default_actions_only(run_agent, agent, more, reflection):
     name, settings = AGENTS[agent]
-    opening = play(name, **settings, **more, budget=1).openings[0]
+    opening = run_agent(name, **settings, **more, budget=1).openings[0]
     listed = re.findall(r"(?m)^- ([^:]*): .* Input: \{", opening)
-    assert listed == [*TOLD, *reflection]
+    assert listed == [*LISTED, *reflection]
 
 
-def test_hidden_actions_are_taken_when_a_model_names_them(play):
+def test_hidden_actions_are_accepted_if_a_model_names_them(run_agent):
     hidden = {
         "Write File": {"file_name": "a.py", "content": "print(2 ** 3)\n"},
         "Append File": {"file_name": "a.py", "content": "print(4)\n"},
@@ -117,18 +120,20 @@ def test_hidden_actions_are_taken_when_a_model_names_them(play):
         },
         "Check Submission": {},
     }
-    lines = [say(action, **given) for action, given in hidden.items()]
-    played = play("research", *lines, **CLASSIC)
-    assert played.actions == [*hidden, "Final Answer"]
-    assert "print(2 ** 3)\nprint(4)" in played.steps[2].observation
-    assert [step.action for step in played.steps if not step.ok] == ["Check Submission"]
+    lines = [numbered(action, **given) for action, given in hidden.items()]
+    finished = run_agent("research", *lines, **CLASSIC)
+    assert finished.actions == [*hidden, "Final Answer"]
+    assert "print(2 ** 3)\nprint(4)" in finished.steps[2].observation
+    assert [step.action for step in finished.steps if not step.ok] == [
+        "Check Submission"
+    ]
 
 
 @pytest.mark.parametrize(
     ("action", "given"),
     [("Run Command", {"command": "ls"}), ("Restore Workspace", {"step_number": "1"})],
 )
-def test_actions_the_paper_does_not_have_are_no_actions(play, action, given):
-    played = play("research", *[say(action, **given)] * 5, **CLASSIC)
-    assert played.card.ending is Ending.STOPPED
-    assert played.spent == 0
+def test_actions_that_the_paper_does_not_have_are_unknown(run_agent, action, given):
+    finished = run_agent("research", *[numbered(action, **given)] * 5, **CLASSIC)
+    assert finished.card.ending is Ending.STOPPED
+    assert finished.spent == 0

@@ -1,13 +1,12 @@
-"""What a good model says in AutoGPT's format."""
+"""A good model for AutoGPT."""
 
 import json
 
-from voices.case import Case, improved
-from voices.speaking import last_python, turns
+from fake_models.case import Case, improved, last_python, turns
 
 
-def speaking(messages):
-    """Speak in AutoGPT's JSON."""
+def respond(messages):
+    """Reply in AutoGPT's JSON."""
     name, args = _command(messages)
     thoughts = {
         "text": "Better constants may help.",
@@ -15,26 +14,24 @@ def speaking(messages):
         "plan": "- change them\n- execute",
         "criticism": "I guess.",
     }
-    said = {"thoughts": thoughts, "command": {"name": name, "args": args}}
-    return {"text": json.dumps(said)}
+    reply = {"thoughts": thoughts, "command": {"name": name, "args": args}}
+    return {"text": json.dumps(reply)}
 
 
 def _command(messages):
     match turns(messages):
-        case 0:
+        case 0 | 3:
             return "Execute Script", {"script_name": "train.py"}
         case 1:
             return "Read File", {"file_name": "train.py"}
         case 2:
             better = improved(last_python(messages))
             return "Write File", {"file_name": "train.py", "content": better}
-        case 3:
-            return "Execute Script", {"script_name": "train.py"}
         case _:
             return "Final Answer", {"final_answer": "Better constants helped."}
 
 
 CASES = [
-    Case("autogpt", "voices.autogpt:speaking", {"protocol": one})
-    for one in ("text", "schema")
+    Case("autogpt", "fake_models.autogpt:respond", {"protocol": protocol})
+    for protocol in ("text", "schema")
 ]

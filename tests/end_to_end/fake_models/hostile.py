@@ -1,8 +1,8 @@
-"""A model that says anything at all, and now and then something sensible."""
+"""A model with arbitrary replies, and a valid one after every two of them."""
 
 from collections import deque
 
-from voices.speaking import say
+from fake_models.case import reply
 
 PIECES = [
     *("Thought: hm", "\nAction: Read File", "\nAction: rm -rf /", "\nAction Input: "),
@@ -31,28 +31,29 @@ CALLS = [
 STOPS = ["stop", "max_tokens", "content_filter", "unknown"]
 
 waiting: deque[dict] = deque()
-"""What is still to be said; a test fills it."""
+"""The replies to come; a test fills it."""
 
 
-def fill(drawn, language):
-    """Line up what was drawn, with a sensible move after every two of them."""
+def fill(drawn, protocol):
+    """Queue the drawn replies, with a valid request after every two of them."""
     waiting.clear()
     for number, (pieces, calls, stop) in enumerate(drawn):
         text = "".join(PIECES[piece % len(PIECES)] for piece in pieces)
         made = [CALLS[call % len(CALLS)] for call in calls]
-        tool_calls = [call for call in made if call] if language == "tools" else []
-        reply = {"text": text, "tool_calls": tool_calls, "stop_reason": STOPS[stop]}
-        waiting.append(reply)
+        tool_calls = [call for call in made if call] if protocol == "tools" else []
+        waiting.append(
+            {"text": text, "tool_calls": tool_calls, "stop_reason": STOPS[stop]}
+        )
         if number % 2:
-            waiting.append(say(language, "List Files", {}, dir_path="."))
+            waiting.append(reply(protocol, "List Files", {}, dir_path="."))
 
 
-def speaking(messages):
-    """Say the next thing; whoever has nothing left to say gives its answer."""
+def respond(messages):
+    """Give the next reply, and then the final answer."""
     if waiting:
         return waiting.popleft()
     text = messages[0].text
-    language = (
+    protocol = (
         "schema" if "JSON object" in text else "tools" if "tool" in text else "text"
     )
-    return say(language, "Final Answer", {}, final_answer="I have said everything.")
+    return reply(protocol, "Final Answer", {}, final_answer="I have said everything.")

@@ -60,7 +60,7 @@ _FORMAT = ReplyFormat(
 async def autogpt(context: Context) -> None:
     """Run AutoGPT's loop until the model gives its answer or the agent gives up."""
     settings = AutoGptSettings.read(context.settings)
-    chosen = context.speech if settings.protocol == "auto" else settings.protocol
+    chosen = context.protocol if settings.protocol == "auto" else settings.protocol
     protocol = AutoGptProtocol(constrained=chosen == "schema")
     style = ChatStyle(
         protocol=protocol,

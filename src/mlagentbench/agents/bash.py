@@ -16,7 +16,7 @@ _FORMAT = ReplyFormat(actions=(ACTIONS["Run Command"], ACTIONS["Final Answer"]))
 async def bash(context: Context) -> None:
     """Run one command after another until the model gives its answer."""
     settings = BashSettings.read(context.settings)
-    protocol = find_protocol(settings.protocol, context.speech)
+    protocol = find_protocol(settings.protocol, context.protocol)
     style = ChatStyle(
         protocol=protocol,
         format=_FORMAT,

@@ -48,8 +48,12 @@ class Context(Protocol):
         """The agent's settings, from `-A key=value`."""
 
     @property
-    def speech(self) -> ProtocolName:
+    def protocol(self) -> ProtocolName:
         """The reply protocol that suits the main model's provider best."""
+
+    @property
+    def speech(self) -> ProtocolName:
+        """The old name of `protocol`, for agents outside the package."""
 
     @property
     def rng(self) -> random.Random:

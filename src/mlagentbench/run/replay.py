@@ -44,7 +44,7 @@ class ReplayContext:
     task: Task
     problem: str
     settings: Mapping[str, str]
-    speech: ProtocolName
+    protocol: ProtocolName
     rng: random.Random
     past: RecordedRun
     until: int
@@ -52,6 +52,11 @@ class ReplayContext:
     account: BudgetMeter
     prompts: list[Prompt] = field(default_factory=list)
     """What was asked since the last step."""
+
+    @property
+    def speech(self) -> ProtocolName:
+        """The old name of `protocol`, for outside agents."""
+        return self.protocol
 
     def remaining(self) -> Remaining:
         """Tell what was left of the budget then."""
@@ -126,7 +131,7 @@ def prompts_of(experiment: Experiment, run: RunId, step: int) -> list[Prompt]:
         task=task,
         problem=problem(task),
         settings=asked.settings,
-        speech=preferred_protocol(asked.model),
+        protocol=preferred_protocol(asked.model),
         rng=random.Random(str(run)),
         past=RecordedRun(trace),
         until=step,

@@ -83,9 +83,11 @@ class RunContext:
         return self._assignment.settings
 
     @property
-    def speech(self) -> ProtocolName:
+    def protocol(self) -> ProtocolName:
         """What the main model's provider is best at."""
         return self._assignment.speech
+
+    speech = protocol  # The name that outside agents may use.
 
     @property
     def spent(self) -> Spent:

@@ -45,7 +45,7 @@ async def react(context: Context) -> None:
 
 async def _act(context: Context, fields: tuple[str, ...]) -> None:
     settings = PaperSettings.read(context.settings)
-    protocol = find_protocol(settings.protocol, context.speech)
+    protocol = find_protocol(settings.protocol, context.protocol)
     style = AgentStyle("act", _reply_format(fields, log=False), protocol, settings)
     await PaperAgent(context, style).work()
 
@@ -56,7 +56,7 @@ async def classic(context: Context, settings: ClassicSettings) -> None:
     style = AgentStyle(
         opening="classic",
         format=_reply_format(settings.fields, log=log),
-        protocol=find_protocol(settings.protocol, context.speech),
+        protocol=find_protocol(settings.protocol, context.protocol),
         settings=settings,
         reminds=True,
         forgives_input=True,

@@ -43,7 +43,7 @@ class SchemaProtocol(ReplyProtocol):
         sample |= {_ACTION: "<name of one action>", _INPUT: {"<key>": "<text>"}}
         shape = json.dumps(sample, ensure_ascii=False, indent=2)
         actions = list_actions(format.actions)
-        return prompt("language_schema", actions=actions, sample=shape)
+        return prompt("protocol_schema", actions=actions, sample=shape)
 
     def config(self, format: ReplyFormat, config: GenerateConfig) -> GenerateConfig:
         """Constrain the reply to the schema of the format."""

@@ -47,7 +47,7 @@ class TextProtocol(ReplyProtocol):
         parts = [*fields, f"{ACTION}: <name of one action>"]
         parts.append(f"{ACTION_INPUT}: <its input, a JSON object>")
         actions = list_actions(format.actions)
-        return prompt("language_text", actions=actions, parts="\n".join(parts))
+        return prompt("protocol_text", actions=actions, parts="\n".join(parts))
 
     def config(self, format: ReplyFormat, config: GenerateConfig) -> GenerateConfig:  # noqa: ARG002  # the contract's
         """Stop a model before it invents the observation of its action."""

@@ -42,7 +42,7 @@ class ToolProtocol(ReplyProtocol):
         """Ask for one call; the tools have their own descriptions."""
         headers = "\n".join(f"{field}: ..." for field in format.fields)
         before = f" Before the call write:\n\n{headers}" if headers else ""
-        return prompt("language_tools", before=before)
+        return prompt("protocol_tools", before=before)
 
     def tools(self, format: ReplyFormat) -> Sequence[ToolInfo]:
         """Return one tool for each listed action."""

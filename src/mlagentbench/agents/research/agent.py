@@ -80,7 +80,7 @@ async def _modern(context: Context) -> None:
 
 def _set_up(context: Context) -> ResearchSetup:
     """Read the settings; a model that prefers a schema is treated as a small one."""
-    defaults = SMALL_MODEL if context.speech == "schema" else {}
+    defaults = SMALL_MODEL if context.protocol == "schema" else {}
     settings = ModernSettings.read({**defaults, **context.settings})
     if settings.actions == "few":
         actions = _guided_actions(context.task.script)
@@ -90,7 +90,7 @@ def _set_up(context: Context) -> ResearchSetup:
         actions += (ACTIONS[LOG],)
     return ResearchSetup(
         settings=settings,
-        protocol=find_protocol(settings.protocol, context.speech),
+        protocol=find_protocol(settings.protocol, context.protocol),
         format=ReplyFormat(actions=actions, fields=settings.fields),
         ideas=ideas_for(context.task.modality) if settings.ideas == "generic" else (),
     )

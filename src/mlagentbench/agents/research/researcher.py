@@ -319,7 +319,7 @@ def status_prompt(
 ) -> str:
     """Return the trials, the remaining budget, and what to do next."""
     return prompt(
-        "modern_standing",
+        "modern_status",
         remark=state.remark,
         next=_next(state, ideas),
         ledger=ledger.table(),

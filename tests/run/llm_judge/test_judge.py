@@ -1,7 +1,7 @@
 """Votes of a judge whose provider may fail."""
 
 import pytest
-from voices import judges
+from fake_models import judges
 
 from mlagentbench.core.progress import Silent
 from mlagentbench.experiment.experiment import Experiment
@@ -22,7 +22,7 @@ def file(tmp_path):
 
 
 def ask(file, voice):
-    judge = Judge(model=f"scripted/voices.judges:{voice}", votes=2)
+    judge = Judge(model=f"scripted/fake_models.judges:{voice}", votes=2)
     session = JudgeSession(judge, RetryLimits(), file)
     session.ask(QUESTIONS, Silent())
     return session

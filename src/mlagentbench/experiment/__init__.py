@@ -1,4 +1,4 @@
-"""An experiment on disk: what was asked, the traces and the scorecards.
+"""Experiments on disk: spec, traces, scorecards and votes.
 
-Nothing here loads the engine, so that reports and commands can read experiments fast.
+Nothing here loads the engine, so that reports and commands read experiments fast.
 """

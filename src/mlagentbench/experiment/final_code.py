@@ -1,14 +1,15 @@
-"""The code a run left behind, read from its last snapshot, or from what it submitted.
+"""The final code of a run, read from its last snapshot or from its submission.
 
-Both are hostile: only plain files are opened, only so much of them is read, and what
-is not text is named and left alone.
+Both are hostile: only regular files are opened, up to a size limit, and files that are
+not text are only named.
 """
 
 import hashlib
 import os
 import stat
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from pydantic import Field
@@ -31,17 +32,16 @@ _NO_SNAPSHOT = "No snapshot of the workspace was kept"
 
 
 class FinalCode(Record):
-    """Texts by name, and what beside them was not read."""
+    """Texts by name, and the names of other files."""
 
     texts: dict[str, str] = Field(default_factory=dict)
     others: tuple[str, ...] = ()
     whole: bool = True
-    """False where a file that is not among the texts may still have been there."""
+    """False if there may have been files that are neither texts nor others."""
     note: str = ""
 
 
 def starter_texts(task: Task) -> dict[str, str]:
-    """Read the starter's files."""
     folder = task.folder / "starter"
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     texts = {
@@ -55,7 +55,7 @@ def starter_texts(task: Task) -> dict[str, str]:
 def final_code(
     snapshots: Path, submission: Path, trace: Trace, starter: Mapping[str, str]
 ) -> FinalCode:
-    """Read the code of a run's last workspace."""
+    """Read the code of a run's last workspace, or else of its submission."""
     taken = [step.snapshot for step in trace.steps if step.snapshot]
     if not taken or not (snapshots / "manifests").is_dir():
         return _from_submission(submission, starter)
@@ -72,21 +72,29 @@ def _from_snapshot(
     files = [
         entry
         for entry in store.manifest(name).entries
-        if entry.kind == "file" and not _is_ours(entry.name)
+        if entry.kind == "file" and not _is_backup_or_given(entry.name)
     ]
     wanted = [entry for entry in files if _is_wanted(entry, starter)][:_MOST_FILES]
-    texts = _unchanged(wanted, starter)
+    digests = {
+        name: hashlib.sha256(text.encode()).hexdigest()
+        for name, text in starter.items()
+    }
+    texts = {
+        entry.name: starter[entry.name]
+        for entry in wanted
+        if digests.get(entry.name) == entry.sha256
+    }
     changed = [entry for entry in wanted if entry.name not in texts]
     if changed:
         texts |= _extracted(store, name, changed)
     left = [entry for entry in files if entry.shown not in texts]
     return FinalCode(
         texts={name: texts[name] for name in sorted(texts)},
-        others=tuple(_named(entry.shown, entry.size) for entry in left),
+        others=tuple(_with_size(entry.shown, entry.size) for entry in left),
     )
 
 
-def _is_ours(name: str) -> bool:
+def _is_backup_or_given(name: str) -> bool:
     path = PurePosixPath(name)
     hidden = path.is_relative_to(BACKUP) or "__pycache__" in path.parts
     return hidden or is_read_only(name)
@@ -101,38 +109,32 @@ def _is_code(name: str, starter: Mapping[str, str]) -> bool:
     return name in starter or name.lower().endswith((*_SCRIPTS, *_SETTINGS))
 
 
-def _unchanged(entries: Iterable[Entry], starter: Mapping[str, str]) -> dict[str, str]:
-    digests = {
-        name: hashlib.sha256(text.encode()).hexdigest()
-        for name, text in starter.items()
-    }
-    return {
-        entry.name: starter[entry.name]
-        for entry in entries
-        if digests.get(entry.name) == entry.sha256
-    }
-
-
 def _extracted(
     store: SnapshotStore, name: str, entries: Sequence[Entry]
 ) -> dict[str, str]:
     with tempfile.TemporaryDirectory(prefix="mlab-code-") as scratch:
         folder = Path(scratch) / "code"
         store.extract(name, [entry.name for entry in entries], folder)
-        texts = {entry.shown: _text_at(folder, entry.name) for entry in entries}
+        texts = {entry.shown: _read_text(folder, entry.name) for entry in entries}
     return {file: text for file, text in texts.items() if text is not None}
 
 
 def _from_submission(folder: Path, starter: Mapping[str, str]) -> FinalCode:
     texts: dict[str, str] = {}
     others: list[str] = []
-    for path in _plain_files(folder)[: 10 * _MOST_FILES]:
-        relative = path.relative_to(folder).as_posix()
-        name = shown(relative)
+    paths = sorted(
+        Path(above) / name
+        for above, _, names in os.walk(folder, followlinks=False)
+        for name in names
+    )
+    files = [path for path in paths if stat.S_ISREG(path.lstat().st_mode)]
+    for path in files[: 10 * _MOST_FILES]:
+        raw_name = path.relative_to(folder).as_posix()
+        name = shown(raw_name)
         wanted = _is_code(name, starter) and len(texts) < _MOST_FILES
-        text = _text_at(folder, relative) if wanted else None
+        text = _read_text(folder, raw_name) if wanted else None
         if text is None:
-            others.append(_named(name, path.lstat().st_size))
+            others.append(_with_size(name, path.lstat().st_size))
         else:
             texts[name] = text
     known = "what was submitted is compared" if texts else "there is no code to compare"
@@ -141,23 +143,13 @@ def _from_submission(folder: Path, starter: Mapping[str, str]) -> FinalCode:
     )
 
 
-def _plain_files(folder: Path) -> list[Path]:
-    found = [
-        Path(above) / name
-        for above, _, names in os.walk(folder, followlinks=False)
-        for name in names
-    ]
-    return sorted(path for path in found if stat.S_ISREG(path.lstat().st_mode))
-
-
-def _text_at(folder: Path, name: str) -> str | None:
+def _read_text(folder: Path, name: str) -> str | None:
     """Read a regular file that is text and not too long; None for anything else."""
-    # Saved files may have hard links, because experiments are copied by linking.
-    safe = SafeFolder(folder, allow_hard_links=True)
-    try:
-        return _decoded(safe.read(PurePosixPath(name), limit=_LARGEST))
-    except OSError:
-        return None
+    # Two experiments may share a file by hard links.
+    saved = SafeFolder(folder, allow_hard_links=True)
+    with suppress(OSError):
+        return _decoded(saved.read(PurePosixPath(name), limit=_LARGEST))
+    return None
 
 
 def _decoded(contents: bytes) -> str | None:
@@ -168,7 +160,7 @@ def _decoded(contents: bytes) -> str | None:
     return None if "\0" in text else text
 
 
-def _named(name: str, size: int | None) -> str:
+def _with_size(name: str, size: int | None) -> str:
     if size is None:
         return name
     written = f"{size:,} bytes" if size < 10_000 else f"{size // 1000:,} kB"

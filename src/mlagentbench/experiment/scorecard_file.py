@@ -1,26 +1,26 @@
-"""Scorecards read back from a file that may be damaged, newer than we are, or both.
+"""`scorecards.jsonl`: a tolerant reader of damaged files and of later versions.
 
-Whatever is odd becomes a warning that names the line; the rest is still read.
+A malformed line becomes a warning that names it; the other lines are still read.
 """
 
 from collections.abc import Callable
+from functools import reduce
+from operator import getitem
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails, from_json
+from pydantic_core import from_json
 
 from mlagentbench.core.scorecard import Scorecard
 
 _UNKNOWN_FIELD = "extra_forbidden"
 _LONGEST = 80
 
-Knows = Callable[[str], bool]
-"""Tells whether there is a task of that name."""
 
-
-def read_scorecards(path: Path, knows: Knows) -> tuple[list[Scorecard], list[str]]:
-    """Return the readable scorecards, and warnings about lines that are not sound.
+def read_scorecards(
+    path: Path, has_task: Callable[[str], bool]
+) -> tuple[list[Scorecard], list[str]]:
+    """Return the readable scorecards, and warnings about malformed lines.
 
     If an attempt of a run has two lines, the later one counts.
     """
@@ -36,29 +36,31 @@ def read_scorecards(path: Path, knows: Knows) -> tuple[list[Scorecard], list[str
         try:
             card, unknown = _card(raw)
         except ValidationError as error:
-            broken.append(f"{at}: {_told(error.errors(include_url=False)[0])}")
+            first = error.errors(include_url=False)[0]
+            field = _field_name(first["loc"]) if first["loc"] else "the line"
+            broken.append(f"{at}: {field}: {first['msg']}")
             continue
         for field in unknown:
             fields.setdefault(field, []).append(number)
         tasks.setdefault(card.task, []).append(number)
         if cards.pop((card.run, card.attempt), None) is not None:
-            again = f"{_shown(card.run)} is there already; the later one counts"
+            again = f"{_printable(card.run)} is there already; the later one counts"
             repeated.append(f"{at}: {again}")
         cards[card.run, card.attempt] = card
-    odd = [
+    unknown_names = [
         f"{path.name}, {_lines(numbers)}: the field {field} is not known to this"
         " version and was left out"
         for field, numbers in fields.items()
     ] + [
-        f"{path.name}, {_lines(numbers)}: there is no task {_shown(task)} here"
+        f"{path.name}, {_lines(numbers)}: there is no task {_printable(task)} here"
         for task, numbers in tasks.items()
-        if not knows(task)
+        if not has_task(task)
     ]
-    return list(cards.values()), [*broken, *odd, *repeated]
+    return list(cards.values()), [*broken, *unknown_names, *repeated]
 
 
 def last_attempts(cards: list[Scorecard]) -> list[Scorecard]:
-    """Return one scorecard per run: a repeated run speaks through its last."""
+    """Return one scorecard per run: that of its last attempt."""
     return list({card.run: card for card in cards}.values())
 
 
@@ -76,7 +78,7 @@ def _lines(numbers: list[int]) -> str:
 
 
 def _card(raw: bytes) -> tuple[Scorecard, list[str]]:
-    """Read one card; fields that only a later version knows are left out."""
+    """Read one scorecard; fields that only a later version knows are left out."""
     try:
         return Scorecard.model_validate_json(raw), []
     except ValidationError as error:
@@ -85,27 +87,17 @@ def _card(raw: bytes) -> tuple[Scorecard, list[str]]:
             raise
     document = from_json(raw)
     for one in found:
-        _drop(document, one["loc"])
-    return Scorecard.model_validate(document), [_named(one["loc"]) for one in found]
+        *path, field = one["loc"]
+        del reduce(getitem, path, document)[field]
+    names = [_field_name(one["loc"]) for one in found]
+    return Scorecard.model_validate(document), names
 
 
-def _drop(document: Any, where: tuple[int | str, ...]) -> None:  # noqa: ANN401  # JSON
-    *path, last = where
-    for part in path:
-        document = document[part]
-    del document[last]
+def _field_name(location: tuple[int | str, ...]) -> str:
+    return _printable(".".join(map(str, location)))
 
 
-def _told(error: ErrorDetails) -> str:
-    where = _named(error["loc"]) if error["loc"] else "the line"
-    return f"{where}: {error['msg']}"
-
-
-def _named(where: tuple[int | str, ...]) -> str:
-    return _shown(".".join(str(part) for part in where))
-
-
-def _shown(text: str) -> str:
-    """Show text of a file that anybody may have written: printable, and short."""
+def _printable(text: str) -> str:
+    """Return text of a file that anybody may have written, printable and short."""
     printable = "".join(one if one.isprintable() else "?" for one in text[:_LONGEST])
     return printable if len(text) <= _LONGEST else f"{printable}…"

@@ -1,9 +1,8 @@
-"""Write and read trace/<run>.jsonl; the recorded past, in order.
+"""`trace/<run>.jsonl`: writer, reader, and the record that a resumed run replays.
 
-A resumed agent is run from its beginning. As long as there is a past, what it asks
-and does must be what it asked and did then, and it is answered from the record; no
-model is called and no sandbox is touched. What an action asked while it was carried
-out belongs to its step and is not asked again.
+A resumed agent is run from its beginning. As long as the record lasts, its requests and
+actions must be the recorded ones, and the record answers them: no model is called and
+no sandbox is touched. Model calls of an action belong to its step and are not repeated.
 """
 
 from collections import deque
@@ -31,18 +30,16 @@ _LINE: TypeAdapter[AnyLine] = TypeAdapter(Line)
 
 
 class TraceWriter:
-    """Appends lines to one run's trace; each is on its way to disk on return."""
+    """One run's trace, open for more lines; each is on its way to disk on return."""
 
     def __init__(self, path: Path) -> None:
         self._file = LineFile(path)
 
     def append(self, line: AnyLine) -> None:
-        """Write one line whole."""
         # A step's calls were written when they returned.
         self._file.append(line.model_dump_json(exclude={"calls"}))
 
     def close(self) -> None:
-        """Close the file; more lines are an error."""
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -53,7 +50,7 @@ class TraceWriter:
 
 
 def read_trace(path: Path, run: str) -> Trace:
-    """Read a trace back; a torn last line is dropped, any other is an error."""
+    """Read a trace; a truncated last line is dropped, any other is an error."""
     lines = path.read_bytes().split(b"\n") if path.exists() else []
     steps: list[Step] = []
     calls: list[ModelCall] = []
@@ -66,7 +63,7 @@ def read_trace(path: Path, run: str) -> Trace:
             case Called() as called:
                 calls.append(called.call)
             case Resumed():
-                # Whatever ended the run before was not the end after all.
+                # The run was resumed, so an earlier `end` line no longer counts.
                 resumed, end = resumed + 1, None
             case End() as found:
                 end = found
@@ -82,29 +79,29 @@ def _parse(raw: bytes, path: Path, number: int) -> AnyLine:
         first = error.errors()[0]
         raise RecordError(
             f"{path}, line {number} is damaged: {first['msg']};"
-            f" the {number - 1} lines before it are whole"
+            f" the {number - 1} lines before it are complete"
         ) from error
 
 
 class RecordedRun:
-    """What is left to be replayed."""
+    """The part of a trace that is still to be replayed."""
 
     def __init__(self, trace: Trace) -> None:
         self._steps = deque(trace.steps)
-        self._late = trace.calls
+        self._last_calls = trace.calls
         self._calls: deque[ModelCall] = deque()
         self._next_calls()
         self.last = trace.steps[-1] if trace.steps else None
 
-    def step(self, action: str, given: Mapping[str, object]) -> Step | None:
-        """Return the recorded step, or None where the past is over."""
+    def step(self, action: str, inputs: Mapping[str, object]) -> Step | None:
+        """Return the recorded step, or None if the record is at its end."""
         if not self._steps:
             return None
         recorded = self._steps.popleft()
-        if (recorded.action, recorded.input) != (action, dict(given)):
+        if (recorded.action, recorded.input) != (action, dict(inputs)):
             raise ReplayError(
                 f"agent not deterministic: step {recorded.step} was {recorded.action}"
-                f" {_short(recorded.input)}, and is now {action} {_short(given)}"
+                f" {_short(recorded.input)}, and is now {action} {_short(inputs)}"
             )
         if any(call.asked_by == "agent" for call in self._calls):
             raise ReplayError(
@@ -115,7 +112,7 @@ class RecordedRun:
         return recorded
 
     def call(self, role: str, request_sha: str) -> ModelCall | None:
-        """Return the recorded reply, or None where the past is over."""
+        """Return the recorded call, or None if the record is at its end."""
         if not self._calls and not self._steps:
             return None
         recorded = self._calls.popleft() if self._calls else None
@@ -130,8 +127,8 @@ class RecordedRun:
         return recorded
 
     def _next_calls(self) -> None:
-        self._calls = deque(self._steps[0].calls if self._steps else self._late)
+        self._calls = deque(self._steps[0].calls if self._steps else self._last_calls)
 
 
-def _short(given: Mapping[str, object]) -> str:
-    return truncate(ascii(dict(given)), 100)
+def _short(inputs: Mapping[str, object]) -> str:
+    return truncate(ascii(dict(inputs)), 100)

@@ -6,10 +6,12 @@ from tests.support.records import card
 from mlagentbench.core.disk import write_atomically
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.scorecard import RunId
-from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.core.trace import End, Ending, Spent
+from mlagentbench.experiment.experiment import Experiment, StepScore
+from mlagentbench.experiment.trace_file import TraceWriter
 
 
-def test_scorecards_are_read_back_and_a_broken_line_is_named(tmp_path):
+def test_scorecards_are_read_back_and_a_malformed_line_gives_a_warning(tmp_path):
     experiment = Experiment(tmp_path)
     experiment.add_scorecard(card(seed=1))
     with (tmp_path / "scorecards.jsonl").open("ab") as file:
@@ -21,12 +23,12 @@ def test_scorecards_are_read_back_and_a_broken_line_is_named(tmp_path):
     assert "line 3" in warnings[1]
 
 
-def test_a_folder_that_is_no_experiment_is_said_to_be_none(tmp_path):
+def test_a_folder_without_experiment_json_is_not_an_experiment(tmp_path):
     with pytest.raises(UsageError, match="not an experiment"):
         _ = Experiment(tmp_path).spec
 
 
-def test_a_models_name_cannot_lead_out_of_the_folder(tmp_path):
+def test_files_of_a_run_are_inside_the_folder_whatever_its_name(tmp_path):
     run = RunId(task="toy", agent="../../x", model="openai/gpt:1", seed=0)
     experiment = Experiment(tmp_path)
     assert experiment.trace_path(run).resolve().parent == (tmp_path / "trace").resolve()
@@ -51,8 +53,50 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_run_with_a_very_long_name_still_has_files_of_its_own(tmp_path):
+def test_runs_with_very_long_names_have_different_files(tmp_path):
     runs = [RunId(task="t", agent="a", model="m" * 400, seed=seed) for seed in (1, 2)]
     first, second = (Experiment(tmp_path).trace_path(run) for run in runs)
     assert first != second
     assert len(first.name) < 220
+
+
+def test_a_trace_is_read_by_the_name_of_its_run(tmp_path):
+    run = RunId(task="toy", agent="a", model="b/c", seed=0)
+    experiment = Experiment(tmp_path)
+    assert experiment.trace(run).steps == ()
+    end = End(run=str(run), ending=Ending.SUBMITTED, spent=Spent(), seconds=1, at="")
+    with TraceWriter(experiment.trace_path(run)) as writer:
+        writer.append(end)
+    assert experiment.trace("toy:a:b/c:0").end == end
+    assert experiment.trace(run) == experiment.trace(str(run))
+
+
+def test_a_damaged_trace_is_reported_with_its_line(tmp_path):
+    run = RunId(task="toy", agent="a", model="m", seed=0)
+    experiment = Experiment(tmp_path)
+    assert experiment.trace_damage(run) is None
+    path = experiment.trace_path(run)
+    path.parent.mkdir()
+    path.write_bytes(b"{}\n")
+    assert "line 1 is damaged" in experiment.trace_damage(run)
+
+
+def test_only_one_process_may_write_at_a_time(tmp_path):
+    experiment = Experiment(tmp_path)
+    with (
+        experiment.lock(),
+        pytest.raises(UsageError, match="another mlab"),
+        Experiment(tmp_path).lock(),
+    ):
+        pass
+
+
+def test_step_scores_are_sorted_and_truncated_lines_are_left_out(tmp_path):
+    experiment = Experiment(tmp_path)
+    scores = [StepScore(run="r", step=step, submission="s", score=0) for step in (2, 1)]
+    with experiment.open_step_scores() as file:
+        for score in scores:
+            file.append(score.model_dump_json())
+    with (tmp_path / "steps.jsonl").open("ab") as steps:
+        steps.write(b'{"run": "r", "st')
+    assert experiment.step_scores() == {"r": scores[::-1]}

@@ -1,4 +1,4 @@
-"""The code a run left behind."""
+"""The final code of a run."""
 
 import pytest
 from tests.support.records import step
@@ -46,7 +46,7 @@ def test_links_are_never_followed(left):
     assert not any("root:" in text for text in found.texts.values())
 
 
-def test_what_is_no_text_or_too_long_is_only_named(left):
+def test_binary_and_long_files_are_only_named(left):
     found = left(
         {
             "bytes.py": b"\xff\xfe",
@@ -61,18 +61,18 @@ def test_what_is_no_text_or_too_long_is_only_named(left):
     }
 
 
-def test_a_name_that_is_no_text_is_shown_escaped(left):
+def test_a_name_that_is_not_text_is_escaped(left):
     found = left({"a\udcff\n.py": "x", "train.py": "y"})
     assert found.texts == {"a\\udcff\\n.py": "x", "train.py": "y"}
 
 
-def test_earlier_versions_kept_for_undoing_are_no_part_of_the_code(left):
+def test_backups_are_not_part_of_the_code(left):
     found = left({"backup/train.py/000001": "old", "backup/x.py": "x", "t.py": "y"})
     assert set(found.texts) == {"t.py"}
     assert not any("backup" in name for name in found.others)
 
 
-def test_without_a_snapshot_what_was_submitted_is_read(left):
+def test_without_a_snapshot_the_submission_is_read(left):
     found = left({}, submitted={"layer.py": "x", "answers.csv": "1"})
     assert found.texts == {"layer.py": "x"}
     assert found.others == ("answers.csv (1 bytes)",)
@@ -80,14 +80,14 @@ def test_without_a_snapshot_what_was_submitted_is_read(left):
     assert "what was submitted is compared" in found.note
 
 
-def test_without_anything_the_reader_is_told(tmp_path):
+def test_without_snapshot_and_submission_a_note_says_so(tmp_path):
     found = final_code(tmp_path / "no", tmp_path / "none", Trace(run="r"), STARTER)
     assert found.texts == {}
     assert "there is no code to compare" in found.note
     assert not (tmp_path / "no").exists()
 
 
-def test_a_damaged_snapshot_is_said_and_the_submission_read(left, tmp_path):
+def test_a_missing_snapshot_is_noted_and_the_submission_is_read(left, tmp_path):
     store = tmp_path / "snapshots" / "manifests"
     store.mkdir(parents=True)
     trace = Trace(run="r", steps=(step(snapshot="0" * 64),))

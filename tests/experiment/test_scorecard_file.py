@@ -47,7 +47,7 @@ def read(tmp_path):
     return write_and_read
 
 
-def test_sound_cards_come_back_as_they_were_and_without_a_word(read):
+def test_valid_scorecards_are_read_back_without_warnings(read):
     process = {"loops": ProcessCheck(value=1, evidence=(Finding(steps=(1,), quote="q",
                why="w"),))}  # fmt: skip
     cards = [card(0, process=process, score_ci=(1.0, 2.0)), card(1, unpriced=("m",))]
@@ -66,23 +66,21 @@ def test_sound_cards_come_back_as_they_were_and_without_a_word(read):
         ({"run": "x", "future": 1}, "line 2: task: Field required"),
     ],
 )
-def test_a_broken_line_is_named_with_its_reason_and_the_rest_is_read(
-    read, line, reason
-):
+def test_a_malformed_line_gives_a_warning_and_the_others_are_read(read, line, reason):
     cards, warnings = read(card(0), line, card(1))
     assert [one.seed for one in cards] == [0, 1]
     (warning,) = warnings
     assert warning.startswith(f"scorecards.jsonl, {reason}")
 
 
-def test_a_future_field_is_named_and_left_out(read):
+def test_a_field_of_a_later_version_is_left_out_with_a_warning(read):
     cards, warnings = read(document(mood="sunny"))
     assert cards == [card()]
     (warning,) = warnings
     assert "line 1: the field mood is not known to this version" in warning
 
 
-def test_future_fields_deep_inside_are_left_out_too(read):
+def test_nested_fields_of_a_later_version_are_left_out_too(read):
     evidence = [{"steps": [1], "quote": "q", "why": "w", "weight": 2}]
     deep = document(
         sandbox={"provider": "bwrap", "limits": "", "colour": "red"},
@@ -94,7 +92,7 @@ def test_future_fields_deep_inside_are_left_out_too(read):
     assert ["process.loops.evidence.0.weight" in w for w in warnings].count(True) == 1
 
 
-def test_a_future_field_of_many_cards_is_told_once(read):
+def test_a_field_of_a_later_version_in_many_lines_gives_one_warning(read):
     lines = [document(run=f"r{seed}", seed=seed, mood=1) for seed in range(40)]
     cards, warnings = read(*lines)
     assert len(cards) == 40
@@ -102,13 +100,13 @@ def test_a_future_field_of_many_cards_is_told_once(read):
     assert "line 1 and 39 more" in warning
 
 
-def test_a_card_with_a_future_field_and_a_fault_is_broken(read):
+def test_a_line_with_an_unknown_field_and_a_fault_is_malformed(read):
     cards, (warning,) = read(document(mood=1, seed="x"))
     assert cards == []
     assert "seed" in warning
 
 
-def test_an_unknown_task_is_named_and_still_reported(read):
+def test_an_unknown_task_gives_a_warning_and_its_scorecard_is_kept(read):
     cards, warnings = read(card(0, task="cooking"), card(1, task="cooking"), card(2))
     assert len(cards) == 3
     assert warnings == [
@@ -116,14 +114,14 @@ def test_an_unknown_task_is_named_and_still_reported(read):
     ]
 
 
-def test_of_a_run_that_is_there_twice_the_last_counts(read):
+def test_the_last_of_two_lines_of_a_run_counts(read):
     cards, warnings = read(card(0, score=1.0), card(1), card(0, score=2.0))
     assert {one.seed: one.score for one in cards} == {0: 2.0, 1: None}
     (warning,) = warnings
     assert "line 3: house-price:tuner:none:0 is there already" in warning
 
 
-def test_two_attempts_of_a_run_are_no_duplicates(read):
+def test_two_attempts_of_a_run_are_not_duplicates(read):
     cards, warnings = read(card(0, ending="broken"), card(0, attempt=2))
     assert [one.attempt for one in cards] == [1, 2]
     assert warnings == []
@@ -131,14 +129,14 @@ def test_two_attempts_of_a_run_are_no_duplicates(read):
     assert last_attempt_of(cards) == {cards[0].run: 2}
 
 
-def test_a_warning_holds_nothing_that_could_harm_a_terminal(read):
+def test_a_warning_has_no_control_characters(read):
     _, warnings = read(document(**{"x\x1b[31m" + "y" * 500: 1}))
     assert len(warnings[0]) < 250
     assert warnings[0].isprintable()
 
 
 @pytest.mark.parametrize("content", [None, b'{"tasks": [', b"", b"[]"])
-def test_without_a_readable_description_the_cards_are_still_read(
+def test_scorecards_are_read_without_a_readable_experiment_json(
     read, tmp_path, content
 ):
     if content is not None:
@@ -146,7 +144,7 @@ def test_without_a_readable_description_the_cards_are_still_read(
     assert read(card(0)) == ([card(0)], [])
 
 
-def test_no_file_is_no_cards(tmp_path):
+def test_missing_file_yields_no_scorecards(tmp_path):
     assert read_scorecards(tmp_path / "none.jsonl", lambda _: True) == ([], [])
 
 
@@ -167,7 +165,7 @@ JSON = st.recursive(
         max_size=4,
     )
 )
-def test_whatever_a_line_holds_it_is_read_or_named(tmp_path_factory, changes):
+def test_any_line_is_read_or_gives_a_warning(tmp_path_factory, changes):
     path = tmp_path_factory.mktemp("cards") / "scorecards.jsonl"
     path.write_text(json.dumps(document(**changes)) + "\n", encoding="utf-8")
     cards, warnings = read_scorecards(path, lambda _: True)

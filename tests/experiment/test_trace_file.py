@@ -34,25 +34,25 @@ def test_a_step_can_be_read_before_the_next_begins(tmp_path):
 
 
 @pytest.mark.parametrize("kept", [0, 1, 20, -1])
-def test_a_torn_last_line_is_dropped(tmp_path, kept):
+def test_a_truncated_last_line_is_dropped(tmp_path, kept):
     path = tmp_path / "r.jsonl"
     whole = step(1).model_dump_json().encode() + b"\n"
     path.write_bytes(whole + whole[:-1][:kept])
     assert read_trace(path, "r").steps == (step(1),)
 
 
-def test_damage_elsewhere_is_named(tmp_path):
+def test_damage_in_another_line_is_an_error(tmp_path):
     path = tmp_path / "r.jsonl"
     path.write_bytes(b'{"kind": "step"\n' + END.model_dump_json().encode() + b"\n")
     with pytest.raises(RecordError, match=r"r\.jsonl, line 1"):
         read_trace(path, "r")
 
 
-def test_a_trace_that_is_not_there_is_empty(tmp_path):
+def test_a_missing_trace_is_empty(tmp_path):
     assert read_trace(tmp_path / "none.jsonl", "r").steps == ()
 
 
-def test_a_trace_that_goes_on_loses_its_torn_line_and_nothing_else(tmp_path):
+def test_appending_drops_a_truncated_line_and_nothing_else(tmp_path):
     path = tmp_path / "r.jsonl"
     with TraceWriter(path) as trace:
         trace.append(step(1))
@@ -63,7 +63,7 @@ def test_a_trace_that_goes_on_loses_its_torn_line_and_nothing_else(tmp_path):
     assert read_trace(path, "r").steps == (step(1), step(2))
 
 
-def test_model_calls_stand_before_their_step_and_paid_ones_are_never_lost(tmp_path):
+def test_model_calls_are_written_before_their_step_and_never_lost(tmp_path):
     path = tmp_path / "r.jsonl"
     call = model_call(request_sha="s", reply={"a": 1})
     with TraceWriter(path) as trace:
@@ -76,7 +76,7 @@ def test_model_calls_stand_before_their_step_and_paid_ones_are_never_lost(tmp_pa
     assert path.read_text().count('"request_sha"') == 2
 
 
-def test_an_ending_is_void_once_the_run_was_resumed(tmp_path):
+def test_an_ending_does_not_count_after_the_run_was_resumed(tmp_path):
     path = tmp_path / "r.jsonl"
     with TraceWriter(path) as trace:
         trace.append(step(1))

@@ -1,6 +1,6 @@
 """Submitted code is graded by its outputs and by the harness's clock, nothing else.
 
-What a process may do in one turn is tested in environment/sandbox/test_timed_request;
+What a process may do in one turn is tested in tests/environment/sandbox;
 here the same offences go through the whole grading in `make slow`.
 """
 

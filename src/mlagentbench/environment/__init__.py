@@ -1,5 +1,5 @@
-"""What an agent meets: its workspace, its sandbox and the actions it may take.
+"""The agent's environment: its workspace, its sandbox and its actions.
 
-Everything that comes back out of a sandbox is hostile input, so every read of a
-workspace goes through one opener and every path through one rule.
+Everything that comes out of a sandbox is hostile input, so every read of a workspace
+goes through `sandbox/safe_files.py` and every path of an action through `paths.py`.
 """

@@ -1,7 +1,7 @@
-"""The one path rule: what an action may name, and what it may write.
+"""The path rule: which paths an action may name, and which it may write.
 
-The rule is lexical and answers in words an agent can act on. It is the first of two
-walls: the opener and the sandbox refuse links and mounts whatever a name looks like.
+The rule is lexical and its errors tell an agent what to do. It is the first of two
+defences: safe_files and the sandbox refuse links and mounts whatever the name.
 """
 
 from pathlib import Path, PurePosixPath
@@ -18,7 +18,7 @@ _LONGEST_PATH = 1024
 
 
 def workspace_path(name: str) -> PurePosixPath:
-    """Return `name` as a normal path relative to the workspace, or refuse it."""
+    """Return `name` as a normal path relative to the workspace, or raise."""
     _refuse_odd_text(name)
     given = PurePosixPath(name)
     relative = _below_workspace(given) if given.is_absolute() else given
@@ -29,7 +29,7 @@ def workspace_path(name: str) -> PurePosixPath:
 
 
 def writable_path(name: str) -> PurePosixPath:
-    """Return `name` as a path that may be written, or refuse it."""
+    """Return `name` as a path that may be written, or raise."""
     path = workspace_path(name)
     if path == PurePosixPath():
         raise ActionError(f"{_short(name)} is the workspace itself, not a file")
@@ -78,5 +78,5 @@ BACKUP = PurePosixPath("backup")
 
 
 def refusal_note(saved: Path) -> Path:
-    """Stands beside a submission that could not be collected, and says why."""
+    """Return the file that holds the reason why a submission could not be collected."""
     return saved.with_name(f"{saved.name}.refused")

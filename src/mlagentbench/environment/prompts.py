@@ -1,4 +1,4 @@
-"""Prompt templates, filled safely; code blocks of a reply."""
+"""Prompt templates, filled safely; the code block of a reply."""
 
 import re
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ _TICKS = re.compile(r"`+")
 
 
 def prompt(name: str, /, **parts: str) -> str:
-    """Return an action's prompt with its parts filled in."""
+    """Return an action's prompt, filled in."""
     return filled(_FOLDER / f"{name}.md", **parts)
 
 
 def filled(file: Path, /, **parts: str) -> str:
-    """Return a prompt with its `$parts` filled in, which are not read again."""
+    """Return a prompt with its `$parts` filled in; parts are not expanded again."""
     template = Template(file.read_text(encoding="utf-8"))
     return template.substitute({key: sendable(text) for key, text in parts.items()})
 
 
 def fenced(text: str) -> str:
-    """Put a text between fences that nothing in it can be taken for."""
+    """Put a text between fences that do not occur in it."""
     longest = max((len(ticks) for ticks in _TICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     end = "" if text.endswith("\n") else "\n"
@@ -36,7 +36,7 @@ _DEEPEST_FENCE = 3
 
 
 class NoCodeError(ValueError):
-    """A reply holds no script that could be used; the text says what is wrong."""
+    """A reply holds no usable script; the text gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class _Fence:
 
 
 def python_block(reply: str) -> str:
-    """Return the text of the only Python block, which must be whole."""
+    """Return the text of the only Python block, which must be complete."""
     found: list[str] = []
     opened: _Fence | None = None
     inside: list[str] = []
@@ -78,7 +78,7 @@ def _only(found: list[str], unfinished: _Fence | None) -> str:
 
 
 def _refuse_stray_fence(fence: _Fence, found: list[str]) -> None:
-    """Refuse what looks like a script that was cut short by a fence of its own."""
+    """Refuse a fence that may have truncated the script before it."""
     if found and not fence.language:
         raise NoCodeError("it has a line of backticks inside or after the python block")
 

@@ -1,6 +1,6 @@
-"""Read, write, back up and collect workspace files.
+"""Workspace files: read, written, backed up and collected.
 
-Each is named after the step that replaced it, so that no two ever collide, and lies
+A backup is named after the step that replaced the file, so that no two collide. It is
 under `backup/` at the file's own path, so that sub-folders work.
 """
 
@@ -29,17 +29,17 @@ from mlagentbench.environment.paths import (
 
 
 async def read_text(context: ActionContext, name: str) -> str:
-    """Return a file's text; bytes that are no UTF-8 are shown as replacements."""
+    """Return a file's text; bytes that are not UTF-8 become replacement characters."""
     return (await _read(context, name)).decode("utf-8", errors="replace")
 
 
 async def write_text(context: ActionContext, name: str, text: str) -> None:
-    """Replace a file's text; folders on the way are made."""
+    """Replace a file's text; make missing folders."""
     await _write(context, name, text.encode("utf-8", errors="replace"))
 
 
 async def append_text(context: ActionContext, name: str, text: str) -> None:
-    """Add text at the end of a file, which is made where there is none."""
+    """Add text at the end of a file; make it if it is missing."""
     writable_path(name)
     try:
         old = await _read(context, name)
@@ -49,31 +49,31 @@ async def append_text(context: ActionContext, name: str, text: str) -> None:
 
 
 async def copy_bytes(context: ActionContext, source: str, destination: str) -> None:
-    """Put what `source` holds into `destination` too."""
+    """Copy the contents of `source` to `destination`."""
     writable_path(destination)
     await _write(context, destination, await _read(context, source))
 
 
 class AbsentError(ActionError):
-    """The file that was named is not there."""
+    """The named file does not exist."""
 
 
 async def _read(context: ActionContext, name: str) -> bytes:
     path = WORKSPACE / workspace_path(name)
-    with in_plain_words(name):
+    with file_errors(name):
         return await context.sandbox.read_file(str(path), text=False)
 
 
 async def _write(context: ActionContext, name: str, contents: bytes) -> None:
     path = writable_path(name)
-    with in_plain_words(name):
-        await keep_backup(context, path)
+    with file_errors(name):
+        await back_up(context, path)
         await context.sandbox.write_file(str(WORKSPACE / path), contents)
 
 
 @contextmanager
-def in_plain_words(name: str) -> Iterator[None]:
-    """Tell the agent what is wrong with a file it named."""
+def file_errors(name: str) -> Iterator[None]:
+    """Turn errors about a file into errors that an agent can act on."""
     try:
         yield
     except FileNotFoundError:
@@ -89,8 +89,8 @@ def in_plain_words(name: str) -> Iterator[None]:
 _NAME = re.compile(r"[0-9]{6}")
 
 
-async def keep_backup(context: ActionContext, path: PurePosixPath) -> None:
-    """Keep what `path` holds now, if it is a file that will be replaced."""
+async def back_up(context: ActionContext, path: PurePosixPath) -> None:
+    """Back up a file that is about to be replaced."""
     if path.is_relative_to(BACKUP):
         return
     try:
@@ -102,7 +102,7 @@ async def keep_backup(context: ActionContext, path: PurePosixPath) -> None:
 
 
 async def undo(context: ActionContext, path: PurePosixPath) -> bytes:
-    """Put the last kept version of `path` back and return it."""
+    """Restore the last backup of `path` and return its contents."""
     folder = WORKSPACE / BACKUP / path
     listed = await context.sandbox.exec(
         ["ls", "--", str(folder)], timeout=30, timeout_retry=False
@@ -122,7 +122,7 @@ async def undo(context: ActionContext, path: PurePosixPath) -> bytes:
 async def collect(
     sandbox: SandboxEnvironment, names: tuple[str, ...], into: Path, *, limit_mb: float
 ) -> None:
-    """Copy the named workspace files below `into`, or say why that cannot be."""
+    """Copy the named workspace files below `into`; raise if one is unacceptable."""
     left = int(limit_mb * 2**20)
     for name in names:
         contents = await _contents(sandbox, name, left, limit_mb)
@@ -160,7 +160,7 @@ async def _contents(
 
 
 async def save_submission(task: Task, sandbox: SandboxEnvironment, into: Path) -> None:
-    """Copy the declared files out of the sandbox, or note why that cannot be."""
+    """Copy the declared files out of the sandbox, or record why that failed."""
     shutil.rmtree(into, ignore_errors=True)
     refusal_note(into).unlink(missing_ok=True)
     into.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Rooms are swept when their owner is dead, and only then."""
+"""Folders of sandboxes are swept when their owner is dead, and only then."""
 
 import os
 import secrets
@@ -44,19 +44,19 @@ def test_a_killed_harness_leaves_no_process_and_the_next_one_no_folder(
         stdout=subprocess.DEVNULL,
     )
     started = _wait_for(lambda: list(sandboxes.glob("*/workspace/started")), 30)
-    room = started[0].parents[1]
-    noted = (room / "cgroups").read_text() if (room / "cgroups").exists() else ""
+    folder = started[0].parents[1]
+    noted = (folder / "cgroups").read_text() if (folder / "cgroups").exists() else ""
     groups = [Path(line) for line in noted.splitlines()]
     assert len(_marked(marker)) > 2
     harness.send_signal(signal.SIGKILL)
     harness.wait()
-    _wait_for(lambda: not _marked(marker), 3.0)
+    _wait_for(lambda: not _marked(marker), 30)
     sweep(sandboxes)
-    assert not room.exists()
+    assert not folder.exists()
     assert not any(group.exists() for group in groups)
 
 
-@pytest.mark.parametrize("delay_ms", [0, 3, 6, 9, 12, 15, 18, 22, 26, 30])
+@pytest.mark.parametrize("delay_ms", [0, 6, 12, 18, 26])
 def test_a_harness_killed_while_a_sandbox_starts_leaves_no_process(
     sandboxes, agent_env, delay_ms
 ):
@@ -70,21 +70,21 @@ def test_a_harness_killed_while_a_sandbox_starts_leaves_no_process(
         time.sleep(delay_ms / 1000)
         harness.kill()
     time.sleep(0.1)
-    _wait_for(lambda: not _commands(marker), 3.0)
+    _wait_for(lambda: not _commands(marker), 30)
     # Whatever one sweep comes too early for, the next one finds.
-    _wait_for(lambda: sweep(sandboxes) or not _marked(marker), 3.0)
+    _wait_for(lambda: sweep(sandboxes) or not _marked(marker), 30)
     assert [path for path in sandboxes.iterdir() if path.is_dir()] == []
 
 
-def test_a_room_that_is_in_use_is_not_swept(sandboxes):
-    room = make_sandbox_folder(sandboxes)
+def test_a_folder_that_is_in_use_is_not_swept(sandboxes):
+    folder = make_sandbox_folder(sandboxes)
     sweep(sandboxes)
-    assert room.workspace.is_dir()
-    room.remove()
-    assert not room.folder.exists()
+    assert folder.workspace.is_dir()
+    folder.remove()
+    assert not folder.folder.exists()
 
 
-def test_what_is_no_room_is_left_alone(sandboxes, tmp_path):
+def test_other_files_are_left_alone(sandboxes, tmp_path):
     sandboxes.mkdir()
     outside = tmp_path / "outside"
     outside.mkdir()

@@ -1,4 +1,4 @@
-"""Attacks from inside a box: on files, on the network, on the machine."""
+"""Attacks from inside a sandbox: on files, on the network, on the machine."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A dialogue with code that keeps the rules, and with code that does not."""
+"""Timed requests to code that follows the rules, and to code that does not."""
 
 import time
 from pathlib import Path
@@ -29,40 +29,40 @@ def answer(data): channel.write(len(data).to_bytes(8, "big")); channel.write(dat
 
 @pytest.fixture
 def talk(make_sandbox):
-    """Run a script that was given the honest helpers, and hear its answer."""
+    """Run a script with the honest helpers in front of it, and return its answer."""
 
-    async def go(script, *, question=b"2", ready=5.0, answer=2.0, limits=None):
+    async def go(script, *, question=b"2", ready=30.0, answer=30.0, limits=None):
         sandbox = make_sandbox(limits)
-        patience = ResponseLimits(
+        response = ResponseLimits(
             ready_seconds=ready, answer_seconds=answer, answer_bytes=2**20
         )
         command = ["python", "-I", "-c", HONEST + script]
-        return await ask_sandboxed(sandbox, command, question, patience)
+        return await ask_sandboxed(sandbox, command, question, response)
 
     return go
 
 
 async def test_an_answer_comes_back_whole_and_timed_from_the_question_on(talk):
     question = b"q" * 3_000_000
-    heard = await talk(
+    answer = await talk(
         "time.sleep(3); ready(); q = asked(); answer(str(len(q)).encode())",
         question=question,
     )
-    assert isinstance(heard, Answer)
-    assert heard.contents == b"3000000"
-    assert heard.seconds < 3
+    assert isinstance(answer, Answer)
+    assert answer.contents == b"3000000"
+    assert answer.seconds < 3
 
 
-async def test_what_is_printed_is_no_part_of_the_dialogue(talk):
-    heard = await talk(
+async def test_printed_text_is_not_part_of_the_answer(talk):
+    answer = await talk(
         "print('noise'); ready(); print('more'); q = asked(); print(q); answer(b'x')"
     )
-    assert heard.contents == b"x"
+    assert answer.contents == b"x"
 
 
 async def test_time_that_the_code_sleeps_is_on_the_clock(talk):
-    heard = await talk("ready(); asked(); time.sleep(0.6); answer(b'')")
-    assert 0.6 <= heard.seconds < 2
+    answer = await talk("ready(); asked(); time.sleep(0.6); answer(b'')")
+    assert 0.6 <= answer.seconds < 30
 
 
 @pytest.mark.parametrize(
@@ -85,38 +85,42 @@ async def test_time_that_the_code_sleeps_is_on_the_clock(talk):
         ("os.kill(os.getpid(), 9)", "exit code 137"),
     ],
 )
-async def test_whoever_breaks_the_rules_gets_a_reason_instead_of_time(
+async def test_code_that_breaks_the_rules_gets_a_reason_and_no_more_time(
     talk, script, reason
 ):
-    began = time.monotonic()
-    heard = await talk(script, ready=1.0 if "sleep" in script else 5.0)
-    assert isinstance(heard, NoAnswer)
-    assert reason in heard.reason
-    assert time.monotonic() - began < 10
+    started = time.monotonic()
+    answer = await talk(
+        script,
+        ready=1.0 if "not ready" in reason else 30.0,
+        answer=2.0 if "did not answer" in reason else 30.0,
+    )
+    assert isinstance(answer, NoAnswer)
+    assert reason in answer.reason
+    assert time.monotonic() - started < 90
 
 
-async def test_the_last_words_are_short_and_printable(talk):
-    heard = await talk(r"sys.stderr.write('\x1b[31m' + 'x' * 5000); sys.exit(1)")
-    assert heard.reason.isprintable()
-    assert len(heard.reason) < 300
+async def test_the_reason_is_short_and_printable(talk):
+    answer = await talk(r"sys.stderr.write('\x1b[31m' + 'x' * 5000); sys.exit(1)")
+    assert answer.reason.isprintable()
+    assert len(answer.reason) < 300
 
 
 async def test_memory_beyond_the_limit_is_named_as_the_reason(talk):
-    heard = await talk(
-        # Where the kernel does not count, somebody looks now and then.
+    answer = await talk(
+        # Without control groups the watchdog measures only now and then.
         "ready(); asked(); hog = bytearray(400 << 20); time.sleep(9); answer(hog[:1])",
         limits=Limits(memory_mb=200),
         answer=20.0,
     )
-    assert heard == NoAnswer(reason="it took more memory than it may")
+    assert answer == NoAnswer(reason="it took more memory than it may")
 
 
 async def test_a_flood_of_an_answer_is_not_taken_in(talk):
-    heard = await talk(
+    answer = await talk(
         "ready(); asked(); channel.write((2**62).to_bytes(8, 'big'))\n"
         "while True: channel.write(bytes(1 << 20))"
     )
-    assert "longer than" in heard.reason
+    assert "longer than" in answer.reason
 
 
 async def test_nothing_of_it_is_left_when_the_answer_is_there(talk, tmp_path):
@@ -125,8 +129,8 @@ async def test_nothing_of_it_is_left_when_the_answer_is_there(talk, tmp_path):
         "subprocess.Popen(['sleep', '987654'], start_new_session=True)\n"
         "ready(); asked(); answer(b'done'); time.sleep(99)"
     )
-    heard = await talk(script)
-    assert heard.contents == b"done"
+    answer = await talk(script)
+    assert answer.contents == b"done"
     assert not _running(b"987654")
 
 

@@ -1,4 +1,4 @@
-"""Whatever a workspace holds and however it changes, it comes back."""
+"""Random workspaces and changes are restored byte for byte."""
 
 import os
 import shutil

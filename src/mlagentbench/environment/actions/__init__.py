@@ -1,4 +1,4 @@
-"""The actions an agent may take, in the order in which agents are told them."""
+"""The actions an agent may take, in the order in which prompts list them."""
 
 from mlagentbench.environment.action import Action
 from mlagentbench.environment.actions.control import (

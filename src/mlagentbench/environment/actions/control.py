@@ -1,4 +1,4 @@
-"""Restore Workspace, Check Submission, Final Answer."""
+"""The actions that control a run: restore, check the submission, end."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Execute Script, Python REPL, Run Command."""
+"""The actions that execute code: a script, Python code, a command."""
 
 import math
 
@@ -20,7 +20,7 @@ async def _execute_script(context: ActionContext, script_name: str) -> str:
 async def execute(
     context: ActionContext, command: list[str], *, what: str, stdin: str | None = None
 ) -> ExecResult[str]:
-    """Run a command that succeeds within the time an execution has, or say why not."""
+    """Run a command; raise if it fails or exceeds its time limit."""
     limit = math.ceil(context.seconds_left())
     try:
         result = await context.sandbox.exec(
@@ -28,10 +28,10 @@ async def execute(
         )
     except TimeoutError as late:
         lead = f"The {what} was stopped after {limit} s, its time limit."
-        seen = getattr(late, "truncated_output", None) or ""
-        raise ActionError(with_output(lead, seen)) from None
+        output = getattr(late, "truncated_output", None) or ""
+        raise ActionError(with_output(lead, output)) from None
     except PermissionError as refused:
-        # A script can make its own failure look like this, so it is never ours.
+        # A script can imitate this error, so it never counts as the harness's.
         raise ActionError(f"The {what} failed: {refused}") from None
     if not result.success:
         lead = f"The {what} failed with exit code {result.returncode}."
@@ -40,7 +40,7 @@ async def execute(
 
 
 def with_output(lead: str, stdout: str, stderr: str = "") -> str:
-    """Return a lead sentence with what was printed below it."""
+    """Return a lead sentence with the output below it."""
     parts = [lead]
     if stdout:
         parts.append(f"Output:\n{stdout.rstrip()}")
@@ -52,7 +52,7 @@ def with_output(lead: str, stdout: str, stderr: str = "") -> str:
 async def run_python(
     context: ActionContext, arguments: list[str], *, what: str, stdin: str | None = None
 ) -> str:
-    """Return what Python printed; failing and running too long are the agent's."""
+    """Return Python's output; failures and timeouts are the agent's errors."""
     command = ["python", "-u", *arguments]
     result = await execute(context, command, what=what, stdin=stdin)
     return result.stdout or result.stderr
@@ -62,7 +62,7 @@ EXECUTE_SCRIPT = Action.of(actions.EXECUTE_SCRIPT, _execute_script)
 
 
 async def _python_repl(context: ActionContext, command: str) -> str:
-    # Through standard input: a command line has a length limit, this has none.
+    # Standard input has no length limit, unlike a command line.
     printed = await run_python(context, ["-"], what="command", stdin=command)
     return printed or "(nothing was printed)"
 

@@ -1,4 +1,4 @@
-"""List, Read, Write, Append, Copy, Undo, Inspect Lines."""
+"""The actions on files: list, read, write, append, copy, undo, inspect lines."""
 
 from mlagentbench.core import actions
 from mlagentbench.core.errors import ActionError
@@ -8,7 +8,7 @@ from mlagentbench.environment.paths import WORKSPACE, workspace_path, writable_p
 from mlagentbench.environment.workspace import (
     append_text,
     copy_bytes,
-    in_plain_words,
+    file_errors,
     read_text,
     undo,
     write_text,
@@ -27,7 +27,7 @@ async def _list_files(context: ActionContext, dir_path: str) -> str:
 
 
 def _visible(text: str) -> str:
-    """Show format characters, which could reorder what a reader sees, as escapes."""
+    """Escape format characters, which could reorder the text for a reader."""
     shown = (
         char if char == "\n" or char.isprintable() else ascii(char)[1:-1]
         for char in text
@@ -71,7 +71,7 @@ COPY_FILE = Action.of(actions.COPY_FILE, _copy_file)
 
 async def _undo_edit_script(context: ActionContext, script_name: str) -> str:
     path = writable_path(script_name)
-    with in_plain_words(script_name):
+    with file_errors(script_name):
         contents = await undo(context, path)
     text = contents.decode("utf-8", errors="replace")
     return f"The last edit of {script_name} was undone. It now holds:\n{text}"

@@ -1,4 +1,4 @@
-"""Edit Script (AI), Edit Segment (AI), Understand File."""
+"""The actions that ask a model: edit a script, edit a segment, understand a file."""
 
 from inspect_ai.model import GenerateConfig
 
@@ -53,13 +53,13 @@ async def _text_or_nothing(context: ActionContext, name: str) -> str:
 EDITOR = "editor"
 EDITOR_TOKENS = 4_000
 LONGEST_CODE = 50_000
-"""Characters; far more than the editor could ever write back."""
+"""Characters; far more than the editor can write back."""
 
 _TRIES = 2
 
 
 def refuse_too_long(code: str, what: str, way_out: str) -> None:
-    """Refuse code that the editor could not return whole, before it is asked."""
+    """Refuse code that is too long for the editor to return completely."""
     if len(code) > LONGEST_CODE:
         raise ActionError(
             f"{what} has {len(code)} characters; at most {LONGEST_CODE} can be edited"
@@ -68,22 +68,22 @@ def refuse_too_long(code: str, what: str, way_out: str) -> None:
 
 
 async def new_code(context: ActionContext, request: str) -> str:
-    """Return the code the editor writes; whatever is not whole is refused."""
+    """Return the code the editor writes; refuse an incomplete reply."""
     question, why = request, ""
     for _ in range(_TRIES):
-        told = await context.ask(
+        reply = await context.ask(
             question, role=EDITOR, config=GenerateConfig(max_tokens=EDITOR_TOKENS)
         )
-        if told.cut_off:
+        if reply.cut_off:
             raise ActionError(
                 "The editor's answer was cut off by the length limit; nothing was"
                 " written. Ask for a smaller change, or edit a segment."
             )
         try:
-            return _ending_its_last_line(python_block(sendable(told.text)))
+            return _ending_its_last_line(python_block(sendable(reply.text)))
         except NoCodeError as unusable:
             why = str(unusable)
-            # A bad answer that is shown again is copied; only its fault is told.
+            # A model copies a bad reply that it is shown, so it is told only the fault.
             question = prompt("edit_again", request=request, why=why)
     raise ActionError(
         f"The editor's answer could not be used, in {_TRIES} tries: {why}. Nothing was"
@@ -94,7 +94,7 @@ async def new_code(context: ActionContext, request: str) -> str:
 async def save(
     context: ActionContext, script_name: str, old: str, save_name: str, new: str
 ) -> str:
-    """Write an edited script; what it replaces can be had back by undoing."""
+    """Write an edited script; the replaced one is backed up."""
     await write_text(context, save_name, new)
     changed = difference(old, new, script_name, save_name)
     if not changed:
@@ -138,12 +138,12 @@ async def _edit_script_segment(  # one per parameter, by keyword
 
 
 def _parts(text: str, segment: LineRange, name: str) -> tuple[str, str, str]:
-    """Return what stands before, in and after a segment."""
+    """Return the text before, in and after a segment."""
     lines = lines_of(text)
     if segment.last > len(lines):
         raise ActionError(f"{name} has only {len(lines)} lines")
     if _NO_TEXT in text:
-        # What is not shown to the editor must be written back as it was.
+        # Text that the editor is not shown must be written back unchanged.
         raise ActionError(f"{name} has bytes that are no UTF-8 text; edit it whole")
     start, end = segment.first - 1, segment.last
     return "".join(lines[:start]), "".join(lines[start:end]), "".join(lines[end:])
@@ -211,11 +211,11 @@ HELPER_TOKENS = 2_000
 
 
 async def consult(context: ActionContext, question: str) -> str:
-    """Return what the helper says, and whether it was stopped before its end."""
+    """Return the helper's reply, marked if the length limit truncated it."""
     config = GenerateConfig(temperature=0.01, max_tokens=HELPER_TOKENS)
-    told = await context.ask(question, role=HELPER, config=config)
-    said = sendable(told.text).strip() or "(The helper model said nothing.)"
-    return f"{said}\n[cut off by the length limit]" if told.cut_off else said
+    reply = await context.ask(question, role=HELPER, config=config)
+    said = sendable(reply.text).strip() or "(The helper model said nothing.)"
+    return f"{said}\n[cut off by the length limit]" if reply.cut_off else said
 
 
 UNDERSTAND_FILE = Action.of(actions.UNDERSTAND_FILE, _understand_file)

@@ -1,4 +1,4 @@
-"""Append Summary, Retrieval, Reflection."""
+"""The actions on the research log: append, retrieve, reflect."""
 
 from mlagentbench.core import actions
 from mlagentbench.core.text import shortened
@@ -17,7 +17,7 @@ RESEARCH_LOG = "research_log.log"
 
 
 async def add_to_log(context: ActionContext, content: str) -> None:
-    """Put an entry at the end, in lines of its own."""
+    """Append an entry on separate lines."""
     await append_text(context, RESEARCH_LOG, f"{content.rstrip()}\n")
 
 
@@ -33,11 +33,11 @@ async def _retrieval(context: ActionContext, current_plan: str) -> str:
 
 
 _CHARACTERS = 40_000
-"""Of a longer log a model is shown its beginning and its end."""
+"""A model is shown the beginning and the end of a longer log."""
 
 
 async def read_log(context: ActionContext) -> str:
-    """Return what the log says, short enough to be read at once; empty if nothing."""
+    """Return the log, shortened to fit one prompt; empty if there is none."""
     try:
         text = await read_text(context, RESEARCH_LOG)
     except AbsentError:

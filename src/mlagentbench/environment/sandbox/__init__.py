@@ -1,1 +1,1 @@
-"""The room itself: bubblewrap, resource limits, and the safe way to look inside."""
+"""Sandboxes: bubblewrap, resource limits, and safe access to their files."""

@@ -1,16 +1,17 @@
 """The bubblewrap command line and the file tree it shows.
 
-From the outside in: pin the cores, bubblewrap with the file tree, say that it begins,
+From the outside in: pin the cores, bubblewrap with the file tree, print the start mark,
 resource limits, drop to the sandbox's user, change folder and variables, run. Nothing
-is ever interpolated: every value is an argument of its own.
+is interpolated: every value is a separate argument.
 
-The system's programs, the agent's environment and its interpreter are there read-only;
-the workspace and /tmp can be written; nothing else of the host exists. Whatever of the
-harness, its data or the home folder lies inside something bound is covered.
+The system's programs, the agent's environment and its interpreter are read-only. The
+workspace and /tmp can be written. Nothing else of the host exists. Any part of the
+harness, its data or the home folder that is inside a bound folder is covered.
 
 Private are the harness, its environment and its project folder, the home folder, the
-rooms, and every folder into which packages are installed for an interpreter that is
-shown. Data must not lie in anything shown, because its neighbours would be seen too.
+folders of all sandboxes, and every folder into which packages are installed for an
+interpreter that is shown. Data must not be in a folder that is shown, because its
+neighbours would be seen too.
 """
 
 import contextlib
@@ -39,10 +40,10 @@ from mlagentbench.environment.sandbox.sandbox_spec import (
 
 SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin"
 START_MARK = b"\0"
-"""What comes on standard error before anything the command itself can say."""
+"""Comes on standard error before anything that the command itself can print."""
 
-# If the harness has died, nobody reads any more, and the command is not run: bubblewrap
-# itself notices a death only once it has set up everything.
+# If the harness has died, the pipe has no reader and the command is not run: bubblewrap
+# itself notices the death only after it has set up everything.
 _BEGIN = 'printf "\\000" >&2 || exit 1; exec "$@"'
 _UID_INSIDE = 1000
 
@@ -61,24 +62,25 @@ def uid_inside(slot_uid: int) -> int:
 
 
 class BwrapDescriptors(NamedTuple):
-    """The descriptors that bubblewrap gets beside the standard ones."""
+    """Descriptors that bubblewrap inherits beside the standard ones."""
 
     seccomp: int
-    """To read the filter of system calls from."""
+    """The system-call filter, to be read."""
     status: int
-    """To report on."""
+    """Where bubblewrap writes its reports."""
     gate: int
-    """To wait for, when everything is set up."""
+    """Read before the command starts, so that it waits for `Process.release`."""
 
 
 class BwrapCommand:
-    """The layers around every command of one sandbox."""
+    """The command line around every command of one sandbox."""
 
     def __init__(
         self, tree: Sequence[str], limits: Limits, *, uid: int, cores: Sequence[int]
     ) -> None:
-        """Look up the programs once; `tree` is what `file_tree` returned."""
-        self._pinned = _pinned(cores)
+        """Look up the programs once; `tree` comes from `file_tree`."""
+        listed = ",".join(map(str, cores))
+        self._pinned = [find_program("taskset"), "--cpu-list", listed]
         self._isolated = [find_program("bwrap"), *_namespaces(), *tree]
         begin = ["/bin/sh", "-c", _BEGIN, "sh"]
         self._inside = {
@@ -87,14 +89,23 @@ class BwrapCommand:
         }
 
     def arguments(
-        self, words: Sequence[str], handed: BwrapDescriptors, *, may_write: bool = True
+        self,
+        words: Sequence[str],
+        descriptors: BwrapDescriptors,
+        *,
+        may_write: bool = True,
     ) -> list[str]:
-        """Return the whole command line around `words`."""
+        """Return the complete command line around `words`."""
         return [
             *self._pinned,
             *self._isolated,
-            *("--seccomp", str(handed.seccomp), "--block-fd", str(handed.gate)),
-            *("--json-status-fd", str(handed.status), "--chdir", WORKSPACE, "--"),
+            *(
+                "--seccomp",
+                str(descriptors.seccomp),
+                "--block-fd",
+                str(descriptors.gate),
+            ),
+            *("--json-status-fd", str(descriptors.status), "--chdir", WORKSPACE, "--"),
             *self._inside[may_write],
             *words,
         ]
@@ -103,16 +114,12 @@ class BwrapCommand:
 def with_cwd_and_variables(
     words: Sequence[str], cwd: str, variables: Mapping[str, str]
 ) -> list[str]:
-    """Return `words` in another folder and with more variables."""
+    """Return `words` run in another folder and with more variables."""
     # Variables may steer the loader, so none may be set in a privileged layer.
     if cwd == WORKSPACE and not variables:
         return list(words)
     settings = [f"{name}={value}" for name, value in variables.items()]
     return [find_program("env"), f"--chdir={cwd}", *settings, *words]
-
-
-def _pinned(cores: Sequence[int]) -> list[str]:
-    return [find_program("taskset"), "--cpu-list", ",".join(map(str, cores))]
 
 
 def _namespaces() -> list[str]:
@@ -123,7 +130,7 @@ def _namespaces() -> list[str]:
 _ROOT_NAMESPACES = (
     *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"),
     "--unshare-cgroup-try",
-    # What setpriv needs in order to drop to the slot's user, and nothing more.
+    # Only the capabilities that setpriv needs to drop to the slot's user.
     *("--cap-drop", "ALL", "--cap-add", "CAP_SETUID"),
     *("--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"),
 )
@@ -134,7 +141,7 @@ _USER_NAMESPACES = (
 
 
 def _limited(limits: Limits, file_mb: int) -> list[str]:
-    # Set inside, where a user namespace counts processes for itself alone.
+    # Set inside, because a user namespace counts its own processes only.
     counted = processes_are_counted()
     return [
         find_program("prlimit"),
@@ -166,36 +173,40 @@ _USR = Path("/usr")
 _TOP_LEVEL = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
-def file_tree(spec: SandboxSpec, room: SandboxFolder, limits: Limits) -> list[str]:
+def file_tree(spec: SandboxSpec, folder: SandboxFolder, limits: Limits) -> list[str]:
     """Return the arguments that build the whole tree and set the environment."""
-    cover = HostFolders(room)
-    programs = [*_system(cover), *_interpreter(spec.agent_env, cover)]
-    cover.refuse_exposed(spec)
+    host = HostFolders(folder)
+    programs = [*_system(host), *_interpreter(spec.agent_env, host)]
+    host.refuse_exposed(spec)
     return [
         *programs,
         *_parents(Path(AGENT_ENV)),
         *_read_only(spec.agent_env, AGENT_ENV),
         *_devices(limits),
-        *_read_only(room.etc, "/etc"),
+        *_read_only(folder.etc, "/etc"),
         *("--ro-bind-try", str(ALTERNATIVES), str(ALTERNATIVES)),
-        *("--bind", str(room.workspace), WORKSPACE, "--bind", str(room.tmp), TMP),
+        *("--bind", str(folder.workspace), WORKSPACE, "--bind", str(folder.tmp), TMP),
         *_mounts(spec),
         *("--remount-ro", "/", "--clearenv"),
-        *_variables(spec.variables),
+        *(
+            argument
+            for name, value in sorted(spec.variables.items())
+            for argument in ("--setenv", name, value)
+        ),
     ]
 
 
 class HostFolders:
-    """Shows folders of the host read-only, without what is private in them."""
+    """Folders of the host, shown read-only without the private parts in them."""
 
-    def __init__(self, room: SandboxFolder) -> None:
-        """Cover with the room's empty folder."""
-        self._empty = str(room.empty)
-        self._private = _private_paths(room.folder.parent)
+    def __init__(self, folder: SandboxFolder) -> None:
+        """Cover private folders with the sandbox's empty one."""
+        self._empty = str(folder.empty)
+        self._private = _private_paths(folder.folder.parent)
         self._shown: list[Path] = []
         self._covered: list[Path] = []
 
-    def shown(self, folder: Path) -> list[str]:
+    def bind(self, folder: Path) -> list[str]:
         """Return bubblewrap's arguments that show a folder at its own path."""
         real = folder.resolve()
         covered = _outermost([*self._private, *_installed_packages(real)], real)
@@ -208,7 +219,7 @@ class HostFolders:
         return arguments
 
     def refuse_exposed(self, spec: SandboxSpec) -> None:
-        """Refuse sources that are seen with their neighbours or hold private files."""
+        """Refuse sources whose neighbours would be seen or that hold private files."""
         for mount in spec.mounts:
             if _outermost(self._private, mount.source.resolve()):
                 raise MachineError(f"{mount.source} holds files no sandbox may see")
@@ -222,18 +233,18 @@ class HostFolders:
                 )
 
 
-def _system(cover: HostFolders) -> list[str]:
-    arguments = cover.shown(_USR)
+def _system(host: HostFolders) -> list[str]:
+    arguments = host.bind(_USR)
     for name in _TOP_LEVEL:
         folder = Path("/") / name
         if folder.is_symlink():
             arguments += ["--symlink", str(folder.readlink()), str(folder)]
         elif folder.is_dir():
-            arguments += cover.shown(folder)
+            arguments += host.bind(folder)
     return arguments
 
 
-def _interpreter(agent_env: Path, cover: HostFolders) -> list[str]:
+def _interpreter(agent_env: Path, host: HostFolders) -> list[str]:
     interpreter = find_interpreter(agent_env)
     for path in (*interpreter.executables, *interpreter.libraries):
         if path.is_relative_to(TMP) or path.is_relative_to(WORKSPACE):
@@ -241,7 +252,7 @@ def _interpreter(agent_env: Path, cover: HostFolders) -> list[str]:
     arguments = []
     for library in interpreter.libraries:
         if not library.resolve().is_relative_to(_USR):
-            arguments += [*_parents(library), *cover.shown(library)]
+            arguments += [*_parents(library), *host.bind(library)]
     for executable in interpreter.executables:
         if not executable.parent.resolve().is_relative_to(_USR):
             arguments += _parents(executable)
@@ -267,14 +278,6 @@ def _mounts(spec: SandboxSpec) -> list[str]:
     return arguments
 
 
-def _variables(variables: dict[str, str]) -> list[str]:
-    return [
-        argument
-        for name, value in sorted(variables.items())
-        for argument in ("--setenv", name, value)
-    ]
-
-
 def _read_only(source: Path, target: str) -> list[str]:
     return ["--ro-bind", str(source), target]
 
@@ -290,9 +293,9 @@ _LIBRARIES = ("python*", "lib*/python*", "local/lib*/python*")
 _PACKAGES = ("site-packages", "dist-packages")
 
 
-def _private_paths(rooms: Path) -> list[Path]:
-    paths = [*_own_folders(), rooms]
-    # A user that no list of users knows has no home.
+def _private_paths(sandboxes: Path) -> list[Path]:
+    paths = [*_own_folders(), sandboxes]
+    # A user without an entry in the list of users has no home.
     with contextlib.suppress(RuntimeError):
         paths.append(Path.home())
     if sys.prefix != sys.base_prefix:
@@ -305,13 +308,11 @@ def _own_folders() -> Iterator[Path]:
     for location in (spec.submodule_search_locations or ()) if spec else ():
         package = Path(location)
         yield package
-        # An editable install: tests and history beside it tell as much as it does.
-        projects = (parent for parent in package.parents if _is_project(parent))
-        yield from list(projects)[:1]
-
-
-def _is_project(folder: Path) -> bool:
-    return any((folder / mark).exists() for mark in _PROJECT_MARKS)
+        # An editable install: tests and history beside it are private too.
+        for parent in package.parents:
+            if any((parent / mark).exists() for mark in _PROJECT_MARKS):
+                yield parent
+                break
 
 
 def _installed_packages(folder: Path) -> list[Path]:

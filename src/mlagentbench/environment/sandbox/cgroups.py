@@ -1,14 +1,15 @@
-"""Control groups v1 and v2; which limits are in force.
+"""Control groups v1 and v2, and the mechanism behind each limit.
 
 A sandbox has one group that carries its limits, and below it one group per execution,
-so that an execution can be seen to be empty while another one runs.
+so that one execution can be seen to be empty while another one runs.
 
-Groups are made below the one we are in, so that whatever limits or counts us goes on
-to count what we start. Version 2 forbids that to a group that holds processes; there
-the nearest group above us that hands out controllers takes its place.
+Groups are made below the harness's own group, so that limits and counts of the harness
+include what it starts. Version 2 forbids that for a group that holds processes. There
+the nearest group above that delegates controllers is used.
 """
 
 import contextlib
+import logging
 import os
 import secrets
 import signal
@@ -22,6 +23,8 @@ from mlagentbench.core.errors import SandboxError
 from mlagentbench.core.record import Record
 from mlagentbench.environment.sandbox.host import processes_are_counted
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
+
+logger = logging.getLogger(__name__)
 
 _PERIOD = 100_000
 _EMPTY_SECONDS = 120.0
@@ -41,21 +44,21 @@ class Cgroup:
 
     @property
     def procs_files(self) -> tuple[Path, ...]:
-        """The files a process writes its id to in order to join."""
+        """The files that take the id of a process which joins."""
         return tuple(folder / "cgroup.procs" for folder in self.folders)
 
     @property
     def limits_memory(self) -> bool:
-        """Whether memory is limited here."""
+        """Whether this group limits memory."""
         return "memory" in self._parts
 
     def add_process(self, pid: int) -> None:
-        """Bring in a process; what it starts from now on is in here too."""
+        """Add a process; what it starts from now on is in the group too."""
         for file in self.procs_files:
             try:
                 file.write_text(str(pid))
             except ProcessLookupError:
-                # One that has died by itself is noticed elsewhere.
+                # A process that has already died is noticed elsewhere.
                 return
             except OSError as error:
                 raise SandboxError(f"{file} cannot be joined: {error}") from error
@@ -69,7 +72,7 @@ class Cgroup:
         return child
 
     def out_of_memory(self) -> bool:
-        """Whether the kernel has killed something here for want of memory."""
+        """Whether the kernel has killed a process of this group for its memory."""
         if not self.limits_memory:
             return False
         name = "memory.oom_control" if self._version == 1 else "memory.events"
@@ -86,11 +89,11 @@ class Cgroup:
 
 
 class Hierarchy(Record):
-    """Where groups may be made."""
+    """The place where groups may be made."""
 
     version: Literal[1, 2]
     parents: dict[str, Path]
-    """The folder to make a group in, for each controller that can be had."""
+    """The folder to make a group in, for each available controller."""
 
 
 def make_cgroup(hierarchy: Hierarchy, name: str, limits: Limits) -> Cgroup:
@@ -103,7 +106,7 @@ def make_cgroup(hierarchy: Hierarchy, name: str, limits: Limits) -> Cgroup:
         for file, value in _settings(hierarchy.version, controller, limits):
             _set(part / file, value)
     if hierarchy.version == 2:
-        # So that each execution's group counts its own deaths.
+        # Each execution's group then counts its own processes killed for memory.
         _set(parts["memory"] / "cgroup.subtree_control", "+memory")
     return group
 
@@ -154,6 +157,7 @@ def _set(file: Path, value: str) -> None:
         # Kernels without swap accounting do not have these files.
         if file.name not in _OPTIONAL:
             raise SandboxError(f"{file} cannot be set to {value}: {error}") from error
+        logger.debug("%s cannot be set to %s: %s", file, value, error)
 
 
 def _remove(folder: Path) -> None:
@@ -191,7 +195,7 @@ _JOIN = 'echo $$ > "$1"'
 def find_hierarchy(
     root: Path = _ROOT, membership: Path = _MEMBERSHIP
 ) -> Hierarchy | None:
-    """Return where groups with limits can be made and joined; None if nowhere."""
+    """Return the place where groups can be made and joined; None if there is none."""
     own = _own_groups(membership)
     parents = _parents_v1(root, own)
     if parents:
@@ -216,7 +220,7 @@ def _parents_v1(root: Path, own: dict[str, str]) -> dict[str, Path]:
             continue
         mount = root / controller
         inside = mount / own[controller].lstrip("/")
-        # In a container the path may be the host's, which is not seen from here.
+        # In a container the path may be the host's, which is not visible inside.
         parent = inside if inside.is_dir() else mount
         if _can_be_joined(parent):
             parents[controller] = parent
@@ -226,8 +230,8 @@ def _parents_v1(root: Path, own: dict[str, str]) -> dict[str, Path]:
 def _parents_v2(root: Path, own: str) -> dict[str, Path]:
     for folder in _upwards(root, root / own.lstrip("/")):
         control = folder / "cgroup.subtree_control"
-        handed_out = set(control.read_text().split()) if control.exists() else set()
-        wanted = [name for name in CONTROLLERS if name in handed_out]
+        delegated = set(control.read_text().split()) if control.exists() else set()
+        wanted = [name for name in CONTROLLERS if name in delegated]
         if {"memory", "pids"} <= set(wanted) and _can_be_joined(folder):
             return dict.fromkeys(wanted, folder)
     return {}
@@ -257,7 +261,7 @@ def _can_be_joined(parent: Path) -> bool:
 
 
 class LimitsInForce(Record):
-    """What was really in force, for the record of a run."""
+    """The mechanism behind each limit, for the record of a run."""
 
     memory: str
     processes: str
@@ -265,7 +269,7 @@ class LimitsInForce(Record):
     disk: str = "file size limit and watchdog"
 
     def __str__(self) -> str:
-        """One line for people."""
+        """Return one line for users."""
         return (
             f"memory: {self.memory}; processes: {self.processes}; "
             f"cpu: {self.cpu}; disk: {self.disk}"
@@ -273,16 +277,15 @@ class LimitsInForce(Record):
 
 
 def limits_in_force(hierarchy: Hierarchy | None) -> LimitsInForce:
-    """Say what each limit rests on, given where control groups can be made."""
+    """Describe which mechanism enforces each limit."""
     group = "" if hierarchy is None else f"cgroup v{hierarchy.version}"
     grouped = set() if hierarchy is None else set(hierarchy.parents)
+    processes = (
+        group if "pids" in grouped else "",
+        "rlimit" if processes_are_counted() else "",
+    )
     return LimitsInForce(
         memory=group if "memory" in grouped else "watchdog over the process tree",
-        processes=_processes(group if "pids" in grouped else None),
+        processes=" and ".join(filter(None, processes)) or "nothing",
         cpu=f"{group} and pinned cores" if "cpu" in grouped else "pinned cores",
     )
-
-
-def _processes(group: str | None) -> str:
-    rlimit = "rlimit" if processes_are_counted() else None
-    return " and ".join(filter(None, (group, rlimit))) or "nothing"

@@ -1,7 +1,7 @@
-"""Root or not, kernel, interpreter.
+"""Facts about the host: its user, its kernel, the interpreter of an environment.
 
-A virtual environment holds only links to it. It must be seen in the sandbox at its
-own path, because it finds its library and its shared objects from there.
+A virtual environment holds only links to its interpreter. The sandbox must show the
+interpreter at its own path, because it finds its libraries from there.
 """
 
 import os
@@ -14,7 +14,7 @@ from mlagentbench.core.record import Record
 
 
 def as_root() -> bool:
-    """Whether the host user is root, which decides how sandboxes are kept apart."""
+    """Whether the host user is root, which decides how sandboxes are isolated."""
     return os.geteuid() == 0
 
 
@@ -30,10 +30,10 @@ def version_in(text: str) -> tuple[int, int]:
 
 
 def processes_are_counted() -> bool:
-    """Whether a process limit holds for one sandbox alone.
+    """Whether a process limit holds for each sandbox separately.
 
-    Root gives each sandbox a user of its own; others need a kernel that counts
-    processes in each user namespace for itself.
+    Root gives each sandbox a separate user. Other users need a kernel that counts
+    processes per user namespace.
     """
     return as_root() or kernel_version() >= (5, 14)
 
@@ -42,16 +42,16 @@ _FOLDERS = ("lib", "lib64", "include")
 
 
 class Interpreter(Record):
-    """The files of one Python installation that running it takes."""
+    """The files of a Python installation that are needed to run it."""
 
     executables: tuple[Path, ...]
-    """The program, under every name that a link leads through."""
+    """The program, under every name that its links lead through."""
     libraries: tuple[Path, ...]
     """Its library and header folders, by the given and by the real path."""
 
 
 def find_interpreter(agent_env: Path) -> Interpreter:
-    """Return what stands behind the `python` of a virtual environment."""
+    """Return the interpreter behind the `python` of a virtual environment."""
     hops = _hops(agent_env / "bin" / "python")
     outside = [hop for hop in hops if not hop.is_relative_to(agent_env)]
     if not hops[-1].is_file():

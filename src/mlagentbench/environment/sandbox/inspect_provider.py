@@ -1,4 +1,4 @@
-"""The sandbox as Inspect knows it: the provider `bwrap`."""
+"""Inspect's sandbox provider `bwrap`."""
 
 import asyncio
 import errno
@@ -18,6 +18,7 @@ from inspect_ai.util import (
 
 from mlagentbench.core.errors import SandboxError
 from mlagentbench.core.record import Record
+from mlagentbench.environment.sandbox.safe_files import os_error
 from mlagentbench.environment.sandbox.sandbox import (
     Sandbox,
     SandboxSpec,
@@ -25,6 +26,7 @@ from mlagentbench.environment.sandbox.sandbox import (
     sweep,
 )
 from mlagentbench.environment.sandbox.sandbox_spec import (
+    CANNOT_RUN,
     USER,
     WORKSPACE,
     Execution,
@@ -32,19 +34,22 @@ from mlagentbench.environment.sandbox.sandbox_spec import (
 )
 
 _READ_SECONDS = 30.0
-_CANNOT_RUN = 126
 _WRAPPERS = (b"setpriv: ", b"prlimit: ", b"env: ")
 
 
 class BwrapConfig(Record):
-    """What `SandboxEnvironmentSpec("bwrap", config)` takes."""
+    """The configuration for `SandboxEnvironmentSpec("bwrap", config)`.
+
+    Inspect writes it to its logs, so the names of its fields stay.
+    """
 
     rooms: Path
+    """The folder that holds the folders of all sandboxes."""
     furnishing: SandboxSpec
     limits: Limits = Limits()
 
     def __hash__(self) -> int:
-        """Let Inspect keep configurations in a set, which a dict inside forbids."""
+        """Hash the JSON: Inspect puts configurations in a set, and one holds a dict."""
         return hash(self.model_dump_json())
 
 
@@ -54,7 +59,7 @@ class ExecutionTimedOut(TimeoutError):  # noqa: N818  # it is an outcome, not a 
     def __init__(self, seconds: float, stdout: str, stderr: str) -> None:
         super().__init__(f"the command took longer than {seconds:g} seconds")
         self.truncated_output = "\n".join(part for part in (stdout, stderr) if part)
-        """Under the name Inspect hands on to whoever catches its own timeout."""
+        """The attribute of Inspect's own timeout error."""
 
 
 @sandboxenv(name="bwrap")
@@ -76,7 +81,7 @@ class BwrapSandbox(SandboxEnvironment):
     async def task_init(
         cls, task_name: str, config: SandboxEnvironmentConfigType | None
     ) -> None:
-        """Remove what earlier, killed runs left behind."""
+        """Remove the sandboxes of runs that were killed."""
         await asyncio.to_thread(sweep, _checked(config, task_name).rooms)
 
     @classmethod
@@ -99,7 +104,7 @@ class BwrapSandbox(SandboxEnvironment):
         environments: dict[str, SandboxEnvironment],
         interrupted: bool,  # noqa: ARG003, FBT001
     ) -> None:
-        """Close the sample's sandbox and remove all that was in it."""
+        """Close the sample's sandbox and remove its files."""
         for environment in environments.values():
             await asyncio.to_thread(environment.as_type(cls).sandbox.close)
 
@@ -114,7 +119,7 @@ class BwrapSandbox(SandboxEnvironment):
         timeout_retry: bool = True,  # noqa: ARG002, FBT001, FBT002
         concurrency: bool = True,  # noqa: ARG002, FBT001, FBT002
     ) -> ExecResult[str]:
-        """Run a command, once: repeating a training run would not be harmless."""
+        """Run a command once, because a training run must not be repeated."""
         if user not in (None, USER):
             raise SandboxUserUnsupportedError(f"commands run as {USER}, not as {user}")
         execution = await self.sandbox.execute(
@@ -134,7 +139,7 @@ class BwrapSandbox(SandboxEnvironment):
         if execution.killed == "timeout":
             raise ExecutionTimedOut(timeout or execution.seconds, stdout, stderr)
         if _not_permitted(execution):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), cmd[0])
+            raise os_error(errno.EACCES, cmd[0])
         returncode = execution.returncode
         stderr += self._notice(execution)
         return ExecResult(returncode == 0, returncode, stdout, stderr)
@@ -168,16 +173,15 @@ class BwrapSandbox(SandboxEnvironment):
     ) -> str | bytes:
         """Read a file; those of workspace, /tmp and mounts need no process."""
         if self.sandbox.reaches(file):
-            contents = self._read_here(file)
+            contents = self._read_on_host(file)
         else:
             contents = await self._read_inside(file)
         return contents.decode() if text else contents
 
-    def _read_here(self, file: str) -> bytes:
+    def _read_on_host(self, file: str) -> bytes:
+        limit = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
         try:
-            return self.sandbox.read(
-                file, limit=SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
-            )
+            return self.sandbox.read(file, limit=limit)
         except OSError as error:
             if error.errno == errno.EFBIG:
                 raise _too_large() from error
@@ -190,9 +194,9 @@ class BwrapSandbox(SandboxEnvironment):
             raise _too_large()
         for number in (errno.ENOENT, errno.EISDIR, errno.EACCES):
             if os.strerror(number).encode() in execution.stderr:
-                raise OSError(number, os.strerror(number), file)
+                raise os_error(number, file)
         if execution.returncode != 0:
-            raise OSError(errno.EIO, os.strerror(errno.EIO), file)
+            raise os_error(errno.EIO, file)
         return execution.stdout
 
 
@@ -207,7 +211,7 @@ def _checked(
 def _not_permitted(execution: Execution) -> bool:
     refused = os.strerror(errno.EACCES).encode() in execution.stderr
     by_wrapper = execution.stderr.startswith(_WRAPPERS)
-    return execution.returncode == _CANNOT_RUN and refused and by_wrapper
+    return execution.returncode == CANNOT_RUN and refused and by_wrapper
 
 
 def _too_large() -> OutputLimitExceededError:

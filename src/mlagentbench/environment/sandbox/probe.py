@@ -1,4 +1,4 @@
-"""Can this machine isolate an agent's code? Found out by really doing it."""
+"""A probe of this machine's isolation, which really isolates a command."""
 
 import os
 import platform
@@ -74,20 +74,20 @@ _BARE_TREE = (
 
 
 class Isolation(Record):
-    """What the probe found."""
+    """The result of the probe."""
 
     ok: bool
     reason: str = ""
-    """Why there is no isolation; empty where there is."""
+    """Why there is no isolation; empty if there is."""
     fix: str = ""
-    """What to do about it."""
+    """How to fix it."""
     mode: Literal["root", "user"] | None = None
     """Whose rights sandboxes are built with."""
     limits: LimitsInForce | None = None
 
 
 def require_isolation() -> Isolation:
-    """Return what the probe found, or say why no run can be isolated here."""
+    """Return the result of the probe; raise if this machine cannot isolate."""
     found = probe()
     if not found.ok:
         raise MachineError(f"{found.reason} {found.fix}")
@@ -95,9 +95,9 @@ def require_isolation() -> Isolation:
 
 
 def probe(*, system: str | None = None, search: str = SYSTEM_PATH) -> Isolation:
-    """Try to isolate a command the way every run does.
+    """Isolate a command as every run does.
 
-    `system` and `search` stand in for the machine's own name and program folders.
+    `system` and `search` replace the machine's own name and program folders.
     """
     problem = (
         _check_system(system or platform.system())
@@ -159,27 +159,25 @@ def _check_versions(search: str) -> Isolation | None:
 
 
 def _check_isolation() -> Isolation | None:
-    launch = BwrapCommand(_BARE_TREE, Limits(), uid=FIRST_UID, cores=_first_core())
-    with tempfile.TemporaryFile() as filter_, Path(os.devnull).open("r+b") as nothing:
+    bwrap = BwrapCommand(
+        _BARE_TREE, Limits(), uid=FIRST_UID, cores=sorted(os.sched_getaffinity(0))[:1]
+    )
+    with tempfile.TemporaryFile() as filter_, Path(os.devnull).open("r+b") as null:
         filter_.write(seccomp_filter(machine()))
         filter_.seek(0)
-        handed = BwrapDescriptors(filter_.fileno(), nothing.fileno(), nothing.fileno())
+        descriptors = BwrapDescriptors(filter_.fileno(), null.fileno(), null.fileno())
         trial = subprocess.run(
-            launch.arguments(["true"], handed),
+            bwrap.arguments(["true"], descriptors),
             check=False,
             capture_output=True,
             cwd="/",
             env={},
-            pass_fds=handed,
+            pass_fds=descriptors,
             text=True,
         )
     if trial.returncode == 0:
         return None
     return _explain_refusal(trial.stderr.strip(), _SYSCTLS)
-
-
-def _first_core() -> list[int]:
-    return sorted(os.sched_getaffinity(0))[:1]
 
 
 def _explain_refusal(output: str, sysctls: Path) -> Isolation:

@@ -1,11 +1,11 @@
-"""One bubblewrap: start, drain, time out, kill.
+"""One bubblewrap process: start, read its output, time out, kill.
 
 It is forked by the event loop's own thread, because bubblewrap dies with the thread
-that started it. Ends are seen through pidfds, so that no helper thread is needed and
-no process id is trusted after its process may have gone.
+that started it. Pidfds report its end, so that no helper thread is needed and no
+process id is trusted after its process may have gone.
 
-Nothing here ever waits: a flood is taken piece by piece and mostly dropped, and a
-child that does not read its input holds nobody up.
+Nothing here blocks: output is read piece by piece and mostly dropped, and a child that
+does not read its input delays nothing.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _START_SECONDS = 60.0
 _PIPE_SECONDS = 2.0
 
 Stdin = bytes | socket | None
-"""What a command reads: all of it at once, or one end of a dialogue, or nothing."""
+"""The input of a command: bytes, one end of a socket pair, or none."""
 
 
 class Process:
@@ -44,27 +44,27 @@ class Process:
         keep: int,
         seccomp: int,
     ) -> None:
-        """Start what `arguments` says when told what bubblewrap is handed.
+        """Start the command line that `arguments` returns for the open descriptors.
 
         It waits before the command until `release`. A socket given as `stdin` is closed
-        here; only the command holds it then.
+        here, so that only the command holds it.
         """
         status, status_inside = os.pipe()
         gate_inside, self._gate = os.pipe()
-        handed = BwrapDescriptors(
+        descriptors = BwrapDescriptors(
             seccomp=seccomp, status=status_inside, gate=gate_inside
         )
         self._started = time.monotonic()
         try:
             self._popen = subprocess.Popen(
-                arguments(handed),
+                arguments(descriptors),
                 stdin=_source(stdin),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 cwd="/",
                 env={},
-                pass_fds=handed,
+                pass_fds=descriptors,
                 start_new_session=True,
             )
         except BaseException:
@@ -87,9 +87,9 @@ class Process:
         )
         self._status = PipeReader(status, _STATUS_BYTES, mark=b"\n")
         self._gate_is_shut = True
-        self._feed: PipeWriter | None = None
+        self._stdin: PipeWriter | None = None
         if isinstance(stdin, bytes):
-            self._feed = PipeWriter(_duplicate(popen.stdin), stdin)
+            self._stdin = PipeWriter(_duplicate(popen.stdin), stdin)
         self._outer = os.pidfd_open(popen.pid)
         self._init: int | None = None
         self.seconds = 0.0
@@ -102,13 +102,16 @@ class Process:
             self.ended.set_result(None)
 
     async def init(self) -> int | None:
-        """Return the first process inside; None where bubblewrap failed before."""
+        """Return the first process inside; None if bubblewrap failed before."""
         if not (await asyncio.wait({self._status.marked}, timeout=_START_SECONDS))[0]:
-            raise SandboxError("bubblewrap does not start; see what loads the machine")
+            raise SandboxError(
+                f"bubblewrap did not start within {_START_SECONDS:.0f} s; "
+                "the machine may be overloaded"
+            )
         return self._reported("child-pid")
 
     def release(self) -> None:
-        """Let bubblewrap go on to the command."""
+        """Let bubblewrap start the command."""
         if self._gate_is_shut:
             self._gate_is_shut = False
             with contextlib.suppress(BrokenPipeError):
@@ -117,7 +120,7 @@ class Process:
 
     @property
     def stderr(self) -> bytes:
-        """What was kept of standard error, without our own mark."""
+        """The kept part of standard error, without the start mark."""
         ours, _, theirs = self._stderr.kept.contents().partition(START_MARK)
         return ours + theirs
 
@@ -133,7 +136,7 @@ class Process:
 
     @property
     def returncode(self) -> int | None:
-        """The command's own exit code; None where bubblewrap did not report one."""
+        """The command's exit code; None if bubblewrap did not report one."""
         return self._reported("exit-code")
 
     def _reported(self, field: str) -> int | None:
@@ -143,15 +146,15 @@ class Process:
                     return int(report[field])
         return None
 
-    async def drained(self) -> None:
+    async def wait_for_output(self) -> None:
         """Wait for all output; the clock stops when the last of it has arrived."""
         pipes = [self.stdout.ended, self._stderr.ended, self._status.ended]
         await asyncio.wait(pipes, timeout=_PIPE_SECONDS)
-        begun = self._stderr.marked.result() if self._stderr.marked.done() else None
-        self.seconds = time.monotonic() - (begun or self._started)
+        marked = self._stderr.marked.result() if self._stderr.marked.done() else None
+        self.seconds = time.monotonic() - (marked or self._started)
 
     def kill(self) -> None:
-        """End everything in the namespace at once."""
+        """Kill everything in the namespace at once."""
         init = self._first_inside()
         for pidfd in (self._outer, init):
             if pidfd is not None:
@@ -182,12 +185,12 @@ class Process:
         return None
 
     def close(self) -> None:
-        """Let go of every descriptor; what was kept stays readable."""
+        """Close every descriptor; the kept output stays readable."""
         self._end()
         if self._gate_is_shut:
             self._gate_is_shut = False
             os.close(self._gate)
-        for pipe in (self.stdout, self._stderr, self._status, self._feed):
+        for pipe in (self.stdout, self._stderr, self._status, self._stdin):
             if pipe is not None:
                 pipe.close()
         for pidfd in (self._outer, self._init):
@@ -225,14 +228,14 @@ class PipeReader:
     """Reads a pipe to its end and keeps a bounded part."""
 
     def __init__(self, descriptor: int, limit: int, *, mark: bytes = b"") -> None:
-        """Begin to read; the descriptor belongs to the drain from now on."""
+        """Start to read; the reader owns the descriptor from now on."""
         self.kept = HeadAndTail(limit)
         self._mark = mark
         self._loop = asyncio.get_running_loop()
         self._descriptor = descriptor
         self.ended: asyncio.Future[None] = self._loop.create_future()
         self.marked: asyncio.Future[float | None] = self._loop.create_future()
-        """When the mark came; None where the pipe was closed without it."""
+        """The time of the mark; None if the pipe was closed without it."""
         os.set_blocking(descriptor, False)
         self._loop.add_reader(descriptor, self._take)
 
@@ -259,10 +262,10 @@ class PipeReader:
 
 
 class PipeWriter:
-    """Writes bytes into a pipe for as long as someone reads them."""
+    """Writes bytes into a pipe while the other end is open."""
 
     def __init__(self, descriptor: int, data: bytes) -> None:
-        """Begin to write; the descriptor belongs to the feed from now on."""
+        """Start to write; the writer owns the descriptor from now on."""
         self._loop = asyncio.get_running_loop()
         self._descriptor = descriptor
         self._rest = memoryview(data)
@@ -291,7 +294,7 @@ class PipeWriter:
 
 
 class HeadAndTail:
-    """A bounded memory of an unbounded stream."""
+    """The bounded beginning and end of an unbounded stream."""
 
     def __init__(self, limit: int) -> None:
         self._head_limit = limit - limit // 2
@@ -306,11 +309,11 @@ class HeadAndTail:
         return self._dropped > 0
 
     def feed(self, data: bytes) -> None:
-        """Take in the next piece of the stream."""
-        room = self._head_limit - len(self._head)
-        if room > 0:
-            self._head += data[:room]
-            data = data[room:]
+        """Add the next piece of the stream."""
+        free = self._head_limit - len(self._head)
+        if free > 0:
+            self._head += data[:free]
+            data = data[free:]
         self._tail += data
         surplus = len(self._tail) - self._tail_limit
         if surplus > 0:
@@ -318,7 +321,7 @@ class HeadAndTail:
             self._dropped += surplus
 
     def contents(self) -> bytes:
-        """Return what was kept, with a line that says how much was dropped."""
+        """Return the kept bytes, with a line that gives the number of dropped ones."""
         if not self.truncated:
             return bytes(self._head + self._tail)
         marker = f"\n[... {self._dropped} bytes dropped ...]\n".encode()
@@ -326,7 +329,7 @@ class HeadAndTail:
 
 
 _GONE_SECONDS = 120.0
-"""Nothing runs any more by then, but freeing what a hostile tree mapped takes long."""
+"""Freeing the memory that a hostile tree mapped takes long after its end."""
 _POLL_SECONDS = 0.001
 _KILLED = 128 + 9
 
@@ -343,13 +346,13 @@ async def supervise(
     finally:
         watch.cancel()
     process.kill()
-    await process.drained()
+    await process.wait_for_output()
     await _wait_until_gone(process)
     return killed
 
 
 def kill_and_wait(process: Process) -> None:
-    """Kill a process and return when it is gone; for ways out that may not wait."""
+    """Kill a process and block until it is gone; for code that cannot await."""
     process.kill()
     deadline = time.monotonic() + _GONE_SECONDS
     while process.alive() and time.monotonic() < deadline:

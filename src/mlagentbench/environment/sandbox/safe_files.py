@@ -76,7 +76,7 @@ def open_regular(
     try:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
-            raise _error(errno.EISDIR)
+            raise os_error(errno.EISDIR)
         if not stat.S_ISREG(status.st_mode):
             raise PermissionError(errno.EPERM, "Not a regular file")
         if status.st_nlink != 1 and not allow_hard_links:
@@ -128,11 +128,11 @@ class SafeFolder:
             status = os.fstat(file.fileno())
             self._permit(status, _READ)
             if status.st_size > limit:
-                raise _error(errno.EFBIG, path)
+                raise os_error(errno.EFBIG, path)
             contents = file.read(limit + 1)
         # The file may have grown since.
         if len(contents) > limit:
-            raise _error(errno.EFBIG, path)
+            raise os_error(errno.EFBIG, path)
         return contents
 
     def write(self, path: PurePosixPath, contents: bytes) -> None:
@@ -200,7 +200,7 @@ class SafeFolder:
         else:
             allowed = status.st_mode
         if not allowed & wanted:
-            raise _error(errno.EACCES)
+            raise os_error(errno.EACCES)
 
     @contextmanager
     def _naming(self, path: PurePosixPath) -> Iterator[None]:
@@ -218,5 +218,6 @@ def _reworded(error: OSError, path: PurePosixPath) -> OSError:
     return OSError(error.errno, error.strerror, str(path))
 
 
-def _error(number: int, path: PurePosixPath | None = None) -> OSError:
+def os_error(number: int, path: PurePosixPath | str | None = None) -> OSError:
+    """Return the error that the system raises with this number."""
     return OSError(number, os.strerror(number), None if path is None else str(path))

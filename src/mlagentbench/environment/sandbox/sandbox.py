@@ -1,16 +1,17 @@
-"""Sandbox: open, execute, read, write, close.
+"""The sandbox: open, execute, read, write, close.
 
-Every command gets a bubblewrap of its own and nothing outlives it; what lasts is the
-room's folder with the workspace and /tmp. Inspect is not needed here, so that the
-grading sandbox is the same thing.
+Every command gets its own bubblewrap and nothing outlives it. Only the sandbox's folder
+with the workspace and /tmp lasts. This module does not need Inspect, so that submitted
+code is graded in the same sandbox.
 """
 
 import errno
 import itertools
+import logging
 import os
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 
 from mlagentbench.core.errors import SandboxError
@@ -34,16 +35,17 @@ from mlagentbench.environment.sandbox.process import (
     supervise,
     to_execution,
 )
-from mlagentbench.environment.sandbox.safe_files import SafeFolder
+from mlagentbench.environment.sandbox.safe_files import SafeFolder, os_error
 from mlagentbench.environment.sandbox.sandbox_folder import (
     SandboxFolder,
     Slot,
+    fill,
     make_sandbox_folder,
-    stage,
     sweep,
     take_slot,
 )
 from mlagentbench.environment.sandbox.sandbox_spec import (
+    CANNOT_RUN,
     TMP,
     WORKSPACE,
     Execution,
@@ -57,7 +59,7 @@ from mlagentbench.environment.sandbox.watchdog import Watchdog, uses_more_memory
 __all__ = ["Execution", "Mount", "Sandbox", "SandboxSpec", "open_sandbox", "sweep"]
 
 
-_CANNOT_RUN = 126
+logger = logging.getLogger(__name__)
 
 
 class Sandbox:
@@ -65,28 +67,33 @@ class Sandbox:
 
     def __init__(
         self,
-        room: SandboxFolder,
+        folder: SandboxFolder,
         slot: Slot,
         spec: SandboxSpec,
         limits: Limits,
         cores: tuple[int, ...],
     ) -> None:
-        """Set the limits of a room that is staged; use `open_sandbox`."""
-        self._folder = room
+        """Set the limits of a folder that is filled; use `open_sandbox`."""
+        self._folder = folder
         self._slot = slot
         self._limits = limits
         hierarchy = find_hierarchy()
         self._group = (
-            None if hierarchy is None else _make_group(room, hierarchy, limits)
+            None if hierarchy is None else _make_group(folder, hierarchy, limits)
         )
-        self._places = Places(spec, room, slot.uid if as_root() else None)
-        self._launch = BwrapCommand(
-            file_tree(spec, room, limits),
-            limits,
-            uid=slot.uid,
-            cores=cores,
+        # Root reads and writes with no more rights than the sandbox's user has.
+        uid = slot.uid if as_root() else None
+        self._writable = {
+            PurePosixPath(WORKSPACE): SafeFolder(folder.workspace, uid=uid),
+            PurePosixPath(TMP): SafeFolder(folder.tmp, uid=uid),
+        }
+        self._mounts = {
+            PurePosixPath(mount.target): mount.source for mount in spec.mounts
+        }
+        self._bwrap = BwrapCommand(
+            file_tree(spec, folder, limits), limits, uid=slot.uid, cores=cores
         )
-        self._watchdog = Watchdog((room.workspace, room.tmp), limits)
+        self._watchdog = Watchdog((folder.workspace, folder.tmp), limits)
         self._running: set[Process] = set()
         self._numbers = itertools.count(1)
         self._open = True
@@ -128,8 +135,8 @@ class Sandbox:
         may_write = self._watchdog.may_write
         with self._folder.seccomp() as seccomp:
             return Process(
-                lambda handed: self._launch.arguments(
-                    words, handed, may_write=may_write
+                lambda descriptors: self._bwrap.arguments(
+                    words, descriptors, may_write=may_write
                 ),
                 stdin=stdin,
                 keep=self._limits.output_kb * 1024,
@@ -151,6 +158,8 @@ class Sandbox:
             killed = "memory"
         if killed is None and self._open and self._watchdog.is_over_limit:
             killed = "disk"
+        if killed is not None:
+            logger.debug("%s: killed for %s", self._folder.name, killed)
         if killed == "disk":
             self._watchdog.after_disk_kill()
         return to_execution(process, killed)
@@ -168,22 +177,49 @@ class Sandbox:
 
     def read(self, path: str, *, limit: int) -> bytes:
         """Return a file's contents; `OSError` with EFBIG if it is over `limit`."""
-        return self._places.read(path, limit=limit)
+        inside = absolute(path)
+        mount = self._mount_of(inside)
+        if mount is None:
+            folder, relative = self._writable_folder(inside, path)
+            return folder.read(relative, limit=limit)
+        source = self._mounts[mount]
+        below = PurePosixPath(source.name) / inside.relative_to(mount)
+        # Installers share files of the harness's own environment by hard links.
+        folder = SafeFolder(source.parent, allow_hard_links=True)
+        return folder.read(below, limit=limit)
 
     def write(self, path: str, contents: bytes) -> None:
         """Replace a file's contents; make it, and folders on the way, if need be."""
         if len(contents) > self._limits.file_mb * 2**20:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
+            raise os_error(errno.EFBIG, path)
         if not self._watchdog.may_write:
-            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT), path)
-        self._places.write(path, contents)
+            raise os_error(errno.EDQUOT, path)
+        inside = absolute(path)
+        if self._mount_of(inside) is not None:
+            raise PermissionError(errno.EROFS, os.strerror(errno.EROFS), path)
+        folder, relative = self._writable_folder(inside, path)
+        folder.write(relative, contents)
 
     def reaches(self, path: str) -> bool:
-        """Whether `read` and `write` know the path: workspace, /tmp and mounts."""
-        return self._places.knows(path)
+        """Whether a path is in the workspace, /tmp or a mount: no process is needed."""
+        inside = absolute(path)
+        tops = (*self._writable, *self._mounts)
+        return any(inside.is_relative_to(top) for top in tops)
+
+    def _mount_of(self, inside: PurePosixPath) -> PurePosixPath | None:
+        tops = (top for top in self._mounts if inside.is_relative_to(top))
+        return next(tops, None)
+
+    def _writable_folder(
+        self, inside: PurePosixPath, path: str
+    ) -> tuple[SafeFolder, PurePosixPath]:
+        for top, folder in self._writable.items():
+            if inside.is_relative_to(top):
+                return folder, inside.relative_to(top)
+        raise PermissionError(errno.EACCES, "Outside workspace and /tmp", path)
 
     def close(self) -> None:
-        """Kill what still runs and remove the room; again is harmless."""
+        """Kill what still runs and remove the folder; a second call does nothing."""
         if not self._open:
             return
         self._open = False
@@ -196,41 +232,40 @@ class Sandbox:
 
 
 def open_sandbox(
-    rooms: Path,
+    sandboxes: Path,
     spec: SandboxSpec,
     limits: Limits,
     *,
     cores: tuple[int, ...] = (),
 ) -> Sandbox:
-    """Make a sandbox in a new folder under `rooms`; sweep what the dead left there.
+    """Make a sandbox in a new folder under `sandboxes`; sweep those of dead owners.
 
-    It runs on the cores of its slot, or on `cores` where the caller knows better.
+    It runs on the cores of its slot, or on `cores` if the caller gives some.
     """
-    sweep(rooms)
-    slot = take_slot()
-    try:
-        room = make_sandbox_folder(rooms)
-        try:
-            stage(spec, room, uid_inside(slot.uid))
-            pinned = cores or slot.cores(limits.cpus)
-            return Sandbox(room, slot, spec, limits, pinned)
-        except BaseException:
-            room.remove()
-            raise
-    except BaseException:
-        slot.release()
-        raise
+    sweep(sandboxes)
+    with ExitStack() as undo:
+        slot = take_slot()
+        undo.callback(slot.release)
+        folder = make_sandbox_folder(sandboxes)
+        undo.callback(folder.remove)
+        fill(folder, spec, uid_inside(slot.uid))
+        pinned = cores or slot.cores(limits.cpus)
+        sandbox = Sandbox(folder, slot, spec, limits, pinned)
+        undo.pop_all()
+    logger.debug("sandbox %s is open on cores %s", folder.name, pinned)
+    return sandbox
 
 
-def _make_group(room: SandboxFolder, hierarchy: Hierarchy, limits: Limits) -> Cgroup:
-    # Noted first, so that a sweep finds the groups even if we die at once.
-    room.record_cgroups({folder / room.name for folder in hierarchy.parents.values()})
-    return make_cgroup(hierarchy, room.name, limits)
+def _make_group(folder: SandboxFolder, hierarchy: Hierarchy, limits: Limits) -> Cgroup:
+    # Recorded first, so that a sweep finds the groups even if this process dies now.
+    parents = hierarchy.parents.values()
+    folder.record_cgroups({parent / folder.name for parent in parents})
+    return make_cgroup(hierarchy, folder.name, limits)
 
 
 async def _release_into(process: Process, group: Cgroup | None) -> None:
     if group is not None:
-        # The first of these may wait for the kernel; bubblewrap sets up meanwhile.
+        # The first write may wait for the kernel; bubblewrap sets up meanwhile.
         group.add_process(process.pid)
         if (init := await process.init()) is not None:
             group.add_process(init)
@@ -242,57 +277,10 @@ def _not_started(error: OSError | ValueError) -> Execution:
     if isinstance(error, OSError) and error.errno != errno.E2BIG:
         raise SandboxError(f"the sandbox could not be started: {error}") from error
     return Execution(
-        returncode=_CANNOT_RUN, stdout=b"", stderr=f"{error}\n".encode(), seconds=0.0
+        returncode=CANNOT_RUN, stdout=b"", stderr=f"{error}\n".encode(), seconds=0.0
     )
 
 
-class Places:
-    """The workspace, /tmp and the mounts, reached from the host without a process."""
-
-    def __init__(self, spec: SandboxSpec, room: SandboxFolder, uid: int | None) -> None:
-        """Look into `room`; as root, with no more rights than `uid` has."""
-        self._own = {
-            PurePosixPath(WORKSPACE): SafeFolder(room.workspace, uid=uid),
-            PurePosixPath(TMP): SafeFolder(room.tmp, uid=uid),
-        }
-        self._mounted = {
-            PurePosixPath(mount.target): mount.source for mount in spec.mounts
-        }
-
-    def knows(self, path: str) -> bool:
-        """Whether the path can be read and written from the host."""
-        whole = absolute(path)
-        return any(whole.is_relative_to(top) for top in (*self._own, *self._mounted))
-
-    def read(self, path: str, *, limit: int) -> bytes:
-        """Return a file's contents; `OSError` with EFBIG if it is over `limit`."""
-        opener, relative = self._reader(path)
-        return opener.read(relative, limit=limit)
-
-    def write(self, path: str, contents: bytes) -> None:
-        """Replace a file's contents; make it, and folders on the way, if need be."""
-        whole = absolute(path)
-        if self._mount_of(whole) is not None:
-            raise PermissionError(errno.EROFS, os.strerror(errno.EROFS), path)
-        opener, relative = self._reader(path)
-        opener.write(relative, contents)
-
-    def _reader(self, path: str) -> tuple[SafeFolder, PurePosixPath]:
-        whole = absolute(path)
-        if (target := self._mount_of(whole)) is not None:
-            source = self._mounted[target]
-            below = PurePosixPath(source.name) / whole.relative_to(target)
-            return SafeFolder(source.parent, allow_hard_links=True), below
-        for top, opener in self._own.items():
-            if whole.is_relative_to(top):
-                return opener, whole.relative_to(top)
-        raise PermissionError(errno.EACCES, "Outside workspace and /tmp", path)
-
-    def _mount_of(self, whole: PurePosixPath) -> PurePosixPath | None:
-        tops = (top for top in self._mounted if whole.is_relative_to(top))
-        return next(tops, None)
-
-
 def absolute(path: str) -> PurePosixPath:
-    """Return `path` as the sandbox means it: from the workspace, without dots."""
+    """Return the absolute path inside; a relative one starts at the workspace."""
     return PurePosixPath(posixpath.normpath(posixpath.join(WORKSPACE, path)))

@@ -1,15 +1,15 @@
-"""A sandbox's folder and user: made, staged, swept.
+"""A sandbox's folder and its slot: made, filled, swept.
 
-A room is locked by the process that made it for as long as that process lives, so a
-folder whose lock is free belongs to nobody. Its contents are hostile: they are removed
-by `rm`, which follows no link and knows no depth that is too deep.
+The process that made a folder holds its lock for as long as it lives, so a folder whose
+lock is free belongs to nobody. Its contents are hostile: they are removed by `rm`,
+which follows no link and has no limit of depth.
 
-A slot gives its sandbox a user id of its own, where the host user is root, and a core
-of its own while there are cores left. It is held as an abstract socket name, which the
-kernel gives back when the holder dies, however it dies.
+A slot gives its sandbox a separate user id if the host user is root, and a separate
+core while there are cores left. It is held as an abstract socket name, which the kernel
+frees when the holder dies, however it dies.
 """
 
-import contextlib
+import logging
 import os
 import secrets
 import shutil
@@ -30,6 +30,8 @@ from mlagentbench.environment.sandbox.watchdog import (
     kill_launchers,
 )
 
+logger = logging.getLogger(__name__)
+
 _LOCK = "lock"
 _CGROUPS = "cgroups"
 _SECCOMP = "seccomp.bpf"
@@ -44,32 +46,32 @@ class SandboxFolder:
 
     @property
     def name(self) -> str:
-        """A name that no other room has."""
+        """A name that no other sandbox has."""
         return f"mlab-{self.folder.name}"
 
     @property
     def workspace(self) -> Path:
-        """What is seen as /workspace."""
+        """The folder seen as /workspace."""
         return self.folder / "workspace"
 
     @property
     def tmp(self) -> Path:
-        """What is seen as /tmp."""
+        """The folder seen as /tmp."""
         return self.folder / "tmp"
 
     @property
     def etc(self) -> Path:
-        """What is seen as /etc."""
+        """The folder seen as /etc."""
         return self.folder / "etc"
 
     @property
     def empty(self) -> Path:
-        """What is seen in place of things that must not be."""
+        """An empty folder, shown in place of private ones."""
         return self.folder / "empty"
 
     @contextmanager
     def seccomp(self) -> Iterator[int]:
-        """Open the filter of system calls, for bubblewrap to read."""
+        """Open the system-call filter for bubblewrap to read."""
         descriptor = os.open(self.folder / _SECCOMP, os.O_RDONLY | os.O_CLOEXEC)
         try:
             yield descriptor
@@ -77,56 +79,59 @@ class SandboxFolder:
             os.close(descriptor)
 
     def restore_modes(self) -> None:
-        """Undo what an agent may have done to the modes of its two folders."""
+        """Undo changes that an agent made to the modes of its two folders."""
         self.workspace.chmod(0o755)
         self.tmp.chmod(0o755)
 
     def record_cgroups(self, folders: Iterable[Path]) -> None:
-        """Write down what else must be removed with this room."""
+        """Record the control groups that must be removed with this folder."""
         text = "".join(f"{folder}\n" for folder in folders)
         (self.folder / _CGROUPS).write_text(text)
 
     def remove(self) -> None:
-        """Remove the folder and the control groups that were noted for it."""
+        """Remove the folder and its recorded control groups."""
         _remove(self.folder)
         os.close(self._lock)
 
 
-def make_sandbox_folder(rooms: Path) -> SandboxFolder:
-    """Make a folder under `rooms` that is ours until we die."""
-    rooms = rooms.absolute()
-    rooms.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with exclusive_lock(rooms / ".lock", mode=0o600):
-        folder = rooms / secrets.token_hex(8)
+def make_sandbox_folder(sandboxes: Path) -> SandboxFolder:
+    """Make a folder under `sandboxes` that this process owns until it ends."""
+    sandboxes = sandboxes.absolute()
+    sandboxes.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with exclusive_lock(sandboxes / ".lock", mode=0o600):
+        folder = sandboxes / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
         lock = take_lock(folder / _LOCK, wait=False, mode=0o600)
-    room = SandboxFolder(folder, lock)
-    for part in (room.workspace, room.tmp, room.etc, room.empty):
+    made = SandboxFolder(folder, lock)
+    for part in (made.workspace, made.tmp, made.etc, made.empty):
         part.mkdir()
         part.chmod(0o755)
     (folder / _SECCOMP).write_bytes(seccomp_filter(machine()))
-    return room
+    return made
 
 
-def sweep(rooms: Path) -> None:
-    """Remove every room whose owner is dead."""
-    if not rooms.is_dir():
+def sweep(sandboxes: Path) -> None:
+    """Remove every sandbox folder whose owner is dead."""
+    if not sandboxes.is_dir():
         return
-    for folder in _without_owner(rooms):
+    for folder in _without_owner(sandboxes):
         # What cannot be removed now is tried again by the next sweep.
-        with contextlib.suppress(SandboxError):
+        logger.debug("removing %s, whose owner is dead", folder)
+        try:
             kill_launchers(folder)
             _remove(folder)
-    # One that was just being forked during an earlier sweep has lost its room since.
-    for folder in folders_of_launchers(rooms.absolute()):
+        except SandboxError as error:
+            logger.warning("%s cannot be removed yet: %s", folder, error)
+    # A bubblewrap forked during an earlier sweep has lost its folder since.
+    for folder in folders_of_launchers(sandboxes.absolute()):
         if not folder.exists():
             kill_launchers(folder)
 
 
-def _without_owner(rooms: Path) -> list[Path]:
-    deserted = []
-    with exclusive_lock(rooms / ".lock", mode=0o600):
-        for folder in rooms.iterdir():
+def _without_owner(sandboxes: Path) -> list[Path]:
+    ownerless = []
+    with exclusive_lock(sandboxes / ".lock", mode=0o600):
+        for folder in sandboxes.iterdir():
             if not folder.is_dir() or folder.is_symlink():
                 continue
             try:
@@ -134,37 +139,31 @@ def _without_owner(rooms: Path) -> list[Path]:
             except OSError:
                 continue
             os.close(lock)
-            deserted.append(folder)
-    return deserted
+            ownerless.append(folder)
+    return ownerless
 
 
 def _remove(folder: Path) -> None:
-    noted = folder / _CGROUPS
-    if noted.exists():
-        remove_cgroups([Path(line) for line in noted.read_text().splitlines()])
-    if _rm(folder) != 0:
-        # An agent may have closed its own folders to us; nothing runs in them now.
-        subprocess.run(
-            ["/bin/chmod", "-R", "u+rwX", "--", str(folder)],
-            check=False,
-            env={},
-            capture_output=True,
-        )
-        _rm(folder)
+    recorded = folder / _CGROUPS
+    if recorded.exists():
+        remove_cgroups([Path(line) for line in recorded.read_text().splitlines()])
+    if _command("/bin/rm", "-rf", "--", str(folder)) != 0:
+        # An agent may have closed its folders to the host; nothing runs in them now.
+        _command("/bin/chmod", "-R", "u+rwX", "--", str(folder))
+        _command("/bin/rm", "-rf", "--", str(folder))
 
 
-def _rm(folder: Path) -> int:
-    command = ["/bin/rm", "-rf", "--", str(folder)]
-    return subprocess.run(command, check=False, env={}, capture_output=True).returncode
+def _command(*words: str) -> int:
+    return subprocess.run(words, check=False, env={}, capture_output=True).returncode
 
 
 FIRST_UID = 61000
-# Beyond these lie the ids that systemd hands out by itself.
+# Higher ids are those that systemd assigns itself.
 _SLOTS = 184
 
 
 class Slot:
-    """One number that nobody else on this machine holds."""
+    """A number that no other sandbox on this machine holds."""
 
     def __init__(self, number: int, holder: socket.socket) -> None:
         self.number = number
@@ -176,19 +175,19 @@ class Slot:
         return FIRST_UID + self.number
 
     def cores(self, wanted: int) -> tuple[int, ...]:
-        """Return the cores this slot is pinned to, `wanted` of those we may use."""
+        """Return the cores this slot is pinned to, `wanted` of those allowed."""
         allowed = sorted(os.sched_getaffinity(0))
         first = self.number * wanted
         indices = range(first, first + min(wanted, len(allowed)))
         return tuple(sorted(allowed[index % len(allowed)] for index in indices))
 
     def release(self) -> None:
-        """Let another sandbox have the number."""
+        """Free the number for another sandbox."""
         self._holder.close()
 
 
 def take_slot() -> Slot:
-    """Take the lowest number that is free."""
+    """Take the lowest free number."""
     for number in range(_SLOTS):
         holder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
@@ -209,19 +208,19 @@ _LOADER_CACHE = Path("/etc/ld.so.cache")
 _SKIPPED = {"__pycache__"}
 
 
-def stage(spec: SandboxSpec, room: SandboxFolder, uid: int) -> None:
-    """Fill a new room: the starter's files, mount points, and who the user is."""
+def fill(folder: SandboxFolder, spec: SandboxSpec, uid: int) -> None:
+    """Fill a new folder: the starter's files, mount points, the user's entries."""
     if spec.starter is not None:
-        _copy_files(spec.starter, room.workspace)
+        _copy_files(spec.starter, folder.workspace)
     for mount in spec.mounts:
         _refuse_unreadable(mount.source)
         target = PurePosixPath(mount.target)
         if target.is_relative_to(WORKSPACE):
-            _make_mount_point(mount.source, room.workspace / target.name)
-    _write_etc(room, uid)
+            _make_mount_point(mount.source, folder.workspace / target.name)
+    _write_etc(folder, uid)
     if as_root():
-        _chown_tree(room.workspace, uid)
-        _chown_tree(room.tmp, uid)
+        _chown_tree(folder.workspace, uid)
+        _chown_tree(folder.tmp, uid)
 
 
 def _chown_tree(folder: Path, uid: int) -> None:
@@ -258,7 +257,7 @@ def _make_mount_point(source: Path, target: Path) -> None:
         target.touch(mode=0o644)
 
 
-def _write_etc(room: SandboxFolder, uid: int) -> None:
+def _write_etc(folder: SandboxFolder, uid: int) -> None:
     files = {
         "passwd": f"root:x:0:0::/tmp:/bin/sh\n{USER}:x:{uid}:{uid}::/tmp:/bin/sh\n",
         "group": f"root:x:0:\n{USER}:x:{uid}:\n",
@@ -268,7 +267,7 @@ def _write_etc(room: SandboxFolder, uid: int) -> None:
     if _LOADER_CACHE.exists():
         contents[_LOADER_CACHE.name] = _LOADER_CACHE.read_bytes()
     for name, data in contents.items():
-        (room.etc / name).write_bytes(data)
-        (room.etc / name).chmod(0o644)
-    (room.etc / ALTERNATIVES.name).mkdir(mode=0o755)
-    room.etc.chmod(0o755)
+        (folder.etc / name).write_bytes(data)
+        (folder.etc / name).chmod(0o644)
+    (folder.etc / ALTERNATIVES.name).mkdir(mode=0o755)
+    folder.etc.chmod(0o755)

@@ -1,4 +1,4 @@
-"""SandboxSpec, Mount, Limits, Execution: what goes in and comes out."""
+"""The records of a sandbox: its contents, its limits, the result of a command."""
 
 import re
 from collections.abc import Mapping
@@ -13,6 +13,8 @@ WORKSPACE = "/workspace"
 TMP = "/tmp"
 AGENT_ENV = "/opt/agent-env"
 USER = "agent"
+CANNOT_RUN = 126
+"""The exit code of a program that could not be started, as in a shell."""
 
 FIXED_ENVIRONMENT = {
     "HOME": TMP,
@@ -56,7 +58,7 @@ class Mount(Record):
 
 
 class SandboxSpec(Record):
-    """Everything a sandbox holds before anything runs in it."""
+    """Contents and variables of a sandbox before anything runs in it."""
 
     agent_env: HostPath
     """A virtual environment; seen at /opt/agent-env, first on the PATH."""
@@ -64,7 +66,7 @@ class SandboxSpec(Record):
     """A folder whose files are copied into the workspace, where they may be changed."""
     mounts: tuple[Mount, ...] = ()
     environment: dict[str, str] = Field(default_factory=dict)
-    """Variables beside the fixed ones; nothing of the host's own is passed on."""
+    """Variables beside the fixed ones; no variable of the host is passed on."""
 
     @field_validator("environment")
     @classmethod
@@ -73,7 +75,7 @@ class SandboxSpec(Record):
 
     @property
     def variables(self) -> dict[str, str]:
-        """The whole environment of a command."""
+        """The complete environment of a command."""
         return FIXED_ENVIRONMENT | self.environment
 
 
@@ -90,7 +92,7 @@ class Limits(Record):
 
     cpus: PositiveInt = 1
     urgent: bool = False
-    """Whether it goes before others that want the same cores, as timing must."""
+    """Whether it has priority on its cores, as a timed process needs."""
     memory_mb: PositiveInt = 4096
     processes: PositiveInt = 256
     """Processes and threads alive at once."""
@@ -107,10 +109,10 @@ Killed = Literal["timeout", "memory", "disk"]
 
 
 class Execution(Record):
-    """A command that has ended, with everything it started."""
+    """The result of a command; everything it started has ended too."""
 
     returncode: int
-    """128 + n where signal n ended it, as a shell would say it."""
+    """128 + n if signal n ended it, as in a shell."""
     stdout: bytes
     stderr: bytes
     truncated: bool = False

@@ -37,7 +37,7 @@ def seccomp_filter(architecture: str) -> bytes:
     program = [
         *_only_native(architecture),
         *_refuse_all(architecture),
-        # Told that it is not supported, the C library writes instead.
+        # If it is not supported, the C library writes zeros instead.
         *_when(_number(FALLOCATE, architecture), [_refuse(errno.EOPNOTSUPP)]),
         *_when(_number(CLONE3, architecture), [_refuse(errno.ENOSYS)]),
         *_when(_number(CLONE, architecture), _without_bits(_NEW_NAMESPACE)),
@@ -118,7 +118,7 @@ def _instruction(code: int, value: int, *, then: int = 0, otherwise: int = 0) ->
 
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-"""What the kernel calls them when it asks the filter."""
+"""The kernel's numbers for them in the data that the filter sees."""
 
 REFUSED = {
     # Looking into or steering other processes.
@@ -177,7 +177,7 @@ REFUSED = {
 }
 
 FALLOCATE = Numbers(285, 47)
-"""Takes any amount of disk at once, faster than a watchdog can look."""
+"""Takes any amount of disk at once, faster than the watchdog measures."""
 CLONE = Numbers(56, 220)
 CLONE3 = Numbers(435, 435)
 UNSHARE = Numbers(272, 97)

@@ -1,9 +1,9 @@
-"""A dialogue with code in a sandbox: it gets ready, is asked once and answers once.
+"""One timed request to code in a sandbox: it gets ready, is asked and answers once.
 
-Both sides share one socket, which the command finds as its standard input; what it
-prints is no part of the dialogue. The clock is ours and runs outside: from the first
-byte of the question to the last byte of the answer, so that getting ready costs nothing
-and nothing that the code says about time counts. Every byte it sends is hostile.
+Both sides share one socket, which the command finds as its standard input. What it
+prints is not part of the exchange. The clock runs on the host, from the first byte of
+the question to the last byte of the answer, so that getting ready costs nothing and
+times that the code reports are ignored. Every byte it sends is hostile.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _KILLED: dict[Killed, str] = {
 
 
 class ResponseLimits(Record):
-    """How much is borne of the other side."""
+    """Limits for the other side."""
 
     ready_seconds: float
     answer_seconds: float
@@ -38,41 +38,41 @@ class ResponseLimits(Record):
 
 
 class Answer(Record):
-    """What came back, whole."""
+    """A complete answer."""
 
     contents: bytes
     seconds: float
 
 
 class NoAnswer(Record):
-    """Why nothing acceptable came back."""
+    """The reason why there is no acceptable answer."""
 
     reason: str
 
 
-class _Fault(Exception):  # noqa: N818  # theirs, and an outcome
-    """The other side broke the rules of the dialogue."""
+class _Fault(Exception):  # noqa: N818  # an outcome, not an error of ours
+    """The other side broke the rules of the exchange."""
 
 
-class _Closed(Exception):  # noqa: N818  # theirs, and an outcome
+class _Closed(Exception):  # noqa: N818  # an outcome, not an error of ours
     """The other side closed the socket."""
 
 
 async def ask_sandboxed(
     sandbox: Sandbox, command: Sequence[str], question: bytes, limits: ResponseLimits
 ) -> Answer | NoAnswer:
-    """Run `command`, ask it, and end it; nothing of it is left on return."""
+    """Run `command`, send it the question, and end it before returning."""
     ours, theirs = socketpair()
     with ours, theirs:
         ours.settimeout(0)
         running = asyncio.create_task(sandbox.execute(command, stdin=theirs))
         try:
-            heard = await _exchange(ours, question, limits)
+            answer = await _exchange(ours, question, limits)
         finally:
-            # Whoever still waits for more of the question learns that there is none.
+            # Close our end so that a process still reading its input gets EOF.
             ours.close()
             execution = await _wait_for_end(running)
-    return NoAnswer(reason=_failure(execution)) if heard is None else heard
+    return NoAnswer(reason=_failure(execution)) if answer is None else answer
 
 
 async def _exchange(
@@ -135,7 +135,7 @@ async def _receive(ours: socket, length: int) -> bytearray:
 
 
 async def _wait_for_end(running: asyncio.Task[Execution]) -> Execution | None:
-    """Return how it ended by itself; None where it had to be ended."""
+    """Return the result of the command; None if it had to be killed."""
     await asyncio.wait({running}, timeout=_END_SECONDS)
     if running.done():
         return running.result()

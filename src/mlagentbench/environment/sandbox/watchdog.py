@@ -1,4 +1,8 @@
-"""Memory and disk held by looking."""
+"""The watchdog: memory and disk use, measured while a command runs.
+
+It enforces limits that the kernel does not enforce here, and finds the processes of
+sandboxes whose owner has died.
+"""
 
 import asyncio
 import contextlib
@@ -18,15 +22,15 @@ FILES_AT_MOST = 200_000
 """Files and folders in workspace and /tmp together."""
 
 _INTERVAL = 0.25
-_REST = 4
-"""Looking takes at most one part in so many of the time between two looks."""
+_PAUSE = 4
+"""The pause between two measurements, as a multiple of the time one takes."""
 
 
 class Watchdog:
-    """Watches one room, over all its executions."""
+    """Watches the folders of one sandbox, over all its executions."""
 
     def __init__(self, folders: tuple[Path, ...], limits: Limits) -> None:
-        """Watch `folders`, which lie on one file system."""
+        """Watch `folders`, which are on one file system."""
         self._folders = folders
         self._device = folders[0].stat().st_dev
         self._limit = DiskUse(limits.workspace_mb * 2**20, FILES_AT_MOST)
@@ -34,7 +38,7 @@ class Watchdog:
         self._overrun = False
 
     async def watch(self, pid: int, out_of_memory: Callable[[], bool]) -> Killed:
-        """Return which limit was passed by what runs below `pid`, once one was."""
+        """Return the limit that processes below `pid` exceed, as soon as they do."""
         pause = _INTERVAL
         while True:
             await asyncio.sleep(pause)
@@ -43,7 +47,7 @@ class Watchdog:
                 return "memory"
             if await asyncio.to_thread(self._disk_is_full, pid):
                 return "disk"
-            pause = max(_INTERVAL, _REST * (time.monotonic() - before))
+            pause = max(_INTERVAL, _PAUSE * (time.monotonic() - before))
 
     def _disk_is_full(self, pid: int) -> bool:
         use = disk_use(self._folders, self._allowed)
@@ -52,19 +56,19 @@ class Watchdog:
 
     @property
     def is_over_limit(self) -> bool:
-        """Whether more lies there than is allowed: some write faster than one looks."""
+        """Whether the folders hold more than allowed, written between two looks."""
         return disk_use(self._folders, self._allowed).over(self._allowed)
 
     @property
     def may_write(self) -> bool:
-        """Whether there is room; after an overrun only until enough was removed."""
+        """Whether writing is allowed; after an overrun, once enough was removed."""
         if self._overrun and not disk_use(self._folders, self._limit).over(self._limit):
             self._overrun = False
             self._allowed = self._limit
         return not self._overrun
 
     def after_disk_kill(self) -> None:
-        """Allow what lies there now, so that the agent can remove some of it."""
+        """Allow the present contents, so that the agent can remove some of them."""
         self._overrun = True
         use = disk_use(self._folders)
         for folder in use.too_deep:
@@ -80,7 +84,7 @@ _LONGEST_PATH = 3000
 
 
 class DiskUse(NamedTuple):
-    """What lies in some folders."""
+    """The contents of some folders, counted."""
 
     size: int
     """Bytes on disk; a hole in a file takes none."""
@@ -89,12 +93,12 @@ class DiskUse(NamedTuple):
     """Folders so deep that paths into them soon become too long."""
 
     def over(self, other: "DiskUse") -> bool:
-        """Whether it is more than `other` in any respect."""
+        """Whether it exceeds `other` in any respect."""
         more = self.size > other.size or self.files > other.files
         return more or len(self.too_deep) > len(other.too_deep)
 
     def plus(self, other: "DiskUse") -> "DiskUse":
-        """Both together."""
+        """Return the sum."""
         return DiskUse(
             self.size + other.size,
             self.files + other.files,
@@ -103,17 +107,17 @@ class DiskUse(NamedTuple):
 
 
 def disk_use(folders: Iterable[Path], enough: DiskUse | None = None) -> DiskUse:
-    """Measure folders; stop as soon as there is more than `enough`."""
+    """Measure folders; stop as soon as they exceed `enough`."""
     total = DiskUse(0, 0)
     for folder in folders:
-        for part in _parts(folder):
+        for part in _walk(folder):
             total = total.plus(part)
             if enough is not None and total.over(enough):
                 return total
     return total
 
 
-def _parts(root: Path) -> Iterator[DiskUse]:
+def _walk(root: Path) -> Iterator[DiskUse]:
     base = _opened_root(root)
     try:
         waiting = ["."]
@@ -172,12 +176,12 @@ def uses_more_memory(pid: int, limit: int) -> bool:
     tree = process_tree(pid)
     if sum(map(_resident, tree)) <= limit:
         return False
-    # Pages that forks share were counted once for each; now count them once.
+    # Pages that forks share were counted for each; now they are counted once.
     return sum(map(_proportional, tree)) > limit
 
 
 def process_tree(pid: int) -> list[int]:
-    """Return a process and all below it; who is orphaned in a sandbox stays below."""
+    """Return a process and all below it; orphans in a sandbox stay below its init."""
     children: dict[int, list[int]] = {}
     for entry in _PROC.iterdir():
         if entry.name.isdigit():
@@ -213,29 +217,29 @@ def unlinked_files(tree: list[int], device: int) -> int:
     return sum(found.values())
 
 
-def kill_launchers(room: Path) -> None:
-    """Kill the bubblewraps of a room whose owner is dead.
+def kill_launchers(folder: Path) -> None:
+    """Kill the bubblewraps of a sandbox whose owner is dead.
 
-    One that lost its owner in the instant of forking waits for it forever. It has run
-    nothing, but no other death brings it down.
+    One that lost its owner while it was forked waits for it forever. It has run
+    nothing, but nothing else ends it.
     """
-    named = os.fsencode(room) + b"/"
+    named = os.fsencode(folder) + b"/"
     for entry in _PROC.iterdir():
         if not entry.name.isdigit() or not _is_launcher_of(entry, named):
             continue
         with contextlib.suppress(ProcessLookupError):
             pidfd = os.pidfd_open(int(entry.name))
-            # Looked at again, now that the number cannot pass to another process.
+            # Checked again, now that the process id cannot pass to another process.
             if _is_launcher_of(entry, named):
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
             os.close(pidfd)
 
 
-def folders_of_launchers(rooms: Path) -> set[Path]:
-    """Return the folders under `rooms` that running bubblewraps were started for."""
-    named = os.fsencode(rooms) + b"/"
+def folders_of_launchers(sandboxes: Path) -> set[Path]:
+    """Return the folders under `sandboxes` that running bubblewraps belong to."""
+    named = os.fsencode(sandboxes) + b"/"
     return {
-        rooms / os.fsdecode(word[len(named) :].split(b"/")[0])
+        sandboxes / os.fsdecode(word[len(named) :].split(b"/")[0])
         for entry in _PROC.iterdir()
         if entry.name.isdigit()
         for word in _bwrap_arguments(entry)

@@ -1,6 +1,6 @@
-"""Snapshots: what a workspace held after each step, stored once by its contents.
+"""Snapshots of workspaces, stored by content.
 
-Files are objects named by the sha256 of what is in them; a snapshot is a manifest that
-names them. Nothing of a workspace is trusted or followed, neither when it is read nor
-when it is written back. The way in is `SnapshotStore` in `store.py`.
+Files are objects named by the sha256 of their contents. A snapshot is a manifest that
+names objects. Nothing of a workspace is trusted or followed, neither when it is read
+nor when it is written back. Start at `SnapshotStore` in `store.py`.
 """

@@ -1,10 +1,10 @@
-"""Contents by sha256, manifests, the lock.
+"""Contents by sha256, manifests, and the lock of a store.
 
-The name of a snapshot is the sha256 of its text as it was taken. Thinning marks
-entries as dropped, which is not part of that text, so the name stays the proof of it.
+The name of a snapshot is the sha256 of its text as it was taken. Retention marks
+entries as dropped, which is not part of that text, so the name still verifies it.
 
-Taking and reading share the lock, removing has it alone, so that nothing is removed
-from under a snapshot that is about to name it.
+Taking and reading share the lock, and removing excludes both, so that no object is
+removed that a new snapshot is about to name.
 """
 
 import base64
@@ -25,7 +25,7 @@ from mlagentbench.core.errors import RecordError
 from mlagentbench.core.record import Record
 
 _SMALL = 2**20
-"""Up to this size contents are hashed first, and not written if they are known."""
+"""Up to this size contents are hashed first, and not written if already stored."""
 
 
 class Stored(NamedTuple):
@@ -37,42 +37,42 @@ class Stored(NamedTuple):
 
 
 Epoch = tuple[int, int, int]
-"""Which store it is, and how often something was removed from it."""
+"""The identity of a store, and how often objects were removed from it."""
 
 
 class StoreFolder:
     """The folder of one store."""
 
     def __init__(self, folder: Path) -> None:
-        """Use `folder`, which is made when it is first needed."""
+        """Use `folder`, which is made when it is first used."""
         self.path = folder
         self.objects = folder / "objects"
         """Contents, each named by its sha256."""
         self.incoming = folder / "incoming"
-        """Contents that are not whole yet; nothing here is ever trusted."""
+        """Incomplete contents; nothing here is trusted."""
         self.manifests = folder / "manifests"
         """One file per snapshot."""
         self.holds = folder / "holds"
-        """Which runs still need which large object."""
+        """The runs that still need each large object."""
         self.runs = folder / "runs"
-        """How far each run's snapshots have been thinned."""
+        """The state of retention for each run."""
         self._lock = folder / "lock"
 
     @contextmanager
     def shared(self) -> Iterator[Epoch]:
-        """Let nothing be removed meanwhile; others may read and add."""
+        """Prevent removal meanwhile; others may read and add."""
         with self._locked(shared=True) as descriptor:
             status = os.fstat(descriptor)
             yield (status.st_dev, status.st_ino, status.st_size)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep everybody else out."""
+        """Exclude every other process."""
         with self._locked(shared=False):
             yield
 
     def begin_removal(self) -> None:
-        """Tell every stat cache that objects it knows may be gone."""
+        """Invalidate every stat cache, because objects it knows may be removed."""
         # The lock's size is the count: a hole grows even where the disk is full.
         os.truncate(self._lock, self._lock.stat().st_size + 1)
 
@@ -131,18 +131,18 @@ class Objects:
             path.unlink(missing_ok=True)
 
     def has(self, sha256: str, size: int) -> bool:
-        """Whether an object is there, and not cut short by a crash of the machine."""
+        """Whether an object is stored, and not truncated by a crash of the machine."""
         try:
             return self.path(sha256).stat().st_size == size
         except FileNotFoundError:
             return False
 
     def open(self, sha256: str) -> int:
-        """Open an object for reading; whoever reads it compares the sha256."""
+        """Open an object for reading; the caller compares the sha256."""
         return os.open(self.path(sha256), os.O_RDONLY | os.O_CLOEXEC)
 
     def is_intact(self, sha256: str) -> bool:
-        """Whether an object holds what its name says."""
+        """Whether the contents of an object match its name."""
         with self.path(sha256).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == sha256
 
@@ -161,7 +161,7 @@ class Objects:
             yield from sorted(folder.name + path.name for path in folder.iterdir())
 
     def path(self, sha256: str) -> Path:
-        """Where an object lies."""
+        """Return the path of an object."""
         return self._folder.objects / sha256[:2] / sha256[2:]
 
 
@@ -170,9 +170,9 @@ _CHUNK = 2**18
 
 
 def copy_hashed(source: int, target: int, limit: int) -> tuple[str, int]:
-    """Copy at most `limit` bytes; return the sha256 of what was copied, and its size.
+    """Copy at most `limit` bytes; return their sha256 and their number.
 
-    What is hashed is what is written, even if the source changes meanwhile.
+    The hash is of the written bytes, even if the source changes meanwhile.
     """
     digest = hashlib.sha256()
     buffer = memoryview(bytearray(_CHUNK))
@@ -201,7 +201,7 @@ def write_all(target: int, data: bytes | memoryview) -> None:
 
 
 LARGE = 10 * 2**20
-"""Files over this size are thinned unless they belong to the submission."""
+"""Larger files are dropped by retention unless they are submitted."""
 
 _ID = re.compile(r"[0-9a-f]{64}")
 _NAMES_SHOWN = 5
@@ -216,7 +216,7 @@ class Entry(Record):
     """The same in folder of `path` where the name is not UTF-8."""
     kind: Literal["file", "folder"]
     mode: int | None = None
-    """Permission bits; none where nothing is stored."""
+    """Permission bits; None if nothing is stored."""
     size: int | None = None
     sha256: str | None = None
     dropped: str | None = None
@@ -233,12 +233,12 @@ class Entry(Record):
 
     @property
     def shown(self) -> str:
-        """The path as a person may be shown it."""
+        """The path, safe to print."""
         return shown(self.name)
 
     @property
     def is_large(self) -> bool:
-        """Whether it is stored and subject to thinning."""
+        """Whether it is stored and subject to retention."""
         return self.sha256 is not None and (self.size or 0) > LARGE
 
 
@@ -260,7 +260,7 @@ class Manifest(Record):
 
     @property
     def text(self) -> str:
-        """The one way to write it down."""
+        """The canonical text."""
         return self.model_dump_json(exclude_none=True)
 
 
@@ -272,7 +272,7 @@ class Manifests:
         self._folder = folder
 
     def write(self, manifest: Manifest, name: str) -> None:
-        """Keep a manifest unless the very same is kept already."""
+        """Write a manifest unless the same is already written."""
         path = self._path(name)
         text = manifest.text
         try:
@@ -283,14 +283,14 @@ class Manifests:
         write_atomically(path, text)
 
     def read(self, name: str) -> Manifest:
-        """Return a snapshot's manifest, or say that there is none."""
+        """Return a snapshot's manifest; raise if there is none."""
         manifest = self.find(name)
         if manifest is None:
             raise RecordError(f"there is no snapshot {name[:12]} in {self._folder}")
         return manifest
 
     def find(self, name: str) -> Manifest | None:
-        """Return a snapshot's manifest if it is there; refuse a damaged one."""
+        """Return a snapshot's manifest or None; raise if it is damaged."""
         try:
             manifest = Manifest.model_validate_json(self._path(name).read_bytes())
         except FileNotFoundError:
@@ -302,12 +302,12 @@ class Manifests:
         return manifest
 
     def entries(self, name: str) -> tuple[Entry, ...]:
-        """Return what a snapshot names; nothing where there is no such snapshot."""
+        """Return the entries of a snapshot; none if there is no such snapshot."""
         manifest = self.find(name)
         return () if manifest is None else manifest.entries
 
     def remove(self, name: str) -> None:
-        """Forget a snapshot."""
+        """Remove a snapshot's manifest."""
         self._path(name).unlink()
 
     def names(self) -> list[str]:
@@ -316,14 +316,14 @@ class Manifests:
         return sorted(stem for stem in stems if _ID.fullmatch(stem))
 
     def _path(self, name: str) -> Path:
-        # Names come from traces, which a person may have edited.
+        # Names come from traces, which a user may have edited.
         if not _ID.fullmatch(name):
             raise RecordError(f"{shown(name)[:80]} is not the name of a snapshot")
         return self._folder / f"{name}.json"
 
 
 def make_manifest(entries: Iterable[Entry]) -> Manifest:
-    """Return the manifest of some entries, in the order that every store uses."""
+    """Return the manifest of some entries, in canonical order."""
     in_order = sorted(entries, key=lambda entry: os.fsencode(entry.name))
     return Manifest(entries=tuple(in_order))
 
@@ -338,7 +338,7 @@ def path_fields(path: str) -> dict[str, str]:
 
 
 def shown(path: str) -> str:
-    """Return a path without anything that could confuse a terminal."""
+    """Return a path with control characters escaped."""
     return path if path.isprintable() else ascii(path)[1:-1]
 
 

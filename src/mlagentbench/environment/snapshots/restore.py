@@ -1,7 +1,7 @@
-"""Putting a folder back to what a snapshot says, whatever was left in it.
+"""Restoring a folder from a snapshot.
 
-Everything but the read-only mounts is removed first, so that every file is made anew:
-there is nothing left that a write could follow or share.
+Everything but the read-only mounts is removed first, so that every file is new: there
+is nothing left that a write could follow or share.
 """
 
 import os
@@ -27,19 +27,19 @@ from mlagentbench.environment.snapshots.objects import (
 from mlagentbench.environment.snapshots.take import is_read_only
 
 _AT_ONCE = 1000
-"""Names given to one command: as many as its arguments surely hold."""
+"""Names given to one command: few enough for its argument list."""
 
 
 class Restored(Record):
-    """A snapshot that was put back."""
+    """A snapshot that was restored."""
 
     files: int
     missing: tuple[str, ...] = ()
-    """What was in the workspace but not in the store: dropped since, or skipped."""
+    """Files of the workspace that are not in the store: dropped since, or skipped."""
 
 
 def restore(objects: Objects, manifest: Manifest, into: Path) -> Restored:
-    """Make `into` what a snapshot says, as far as its contents are there."""
+    """Make `into` equal to a snapshot, as far as its contents are stored."""
     into.mkdir(parents=True, exist_ok=True)
     _clear(into)
     missing: list[str] = []
@@ -66,7 +66,7 @@ def restore(objects: Objects, manifest: Manifest, into: Path) -> Restored:
 
 
 class _Target:
-    """A folder in which everything is made anew."""
+    """An emptied folder in which everything is made."""
 
     def __init__(self, base: int) -> None:
         self._base = base
@@ -91,7 +91,7 @@ class _Target:
                 os.chown(name, owner, group, dir_fd=folder, follow_symlinks=False)
 
     def write(self, entry: Entry, objects: Objects) -> bool:
-        """Write a file; return whether its contents were there and intact."""
+        """Write a file; return whether its contents were stored and intact."""
         try:
             contents = objects.open(entry.sha256 or "")
         except FileNotFoundError:
@@ -107,7 +107,9 @@ class _Target:
             target = create_file(folder, name, 0o600)
             try:
                 sha256, _ = copy_hashed(contents, target, entry.size or 0)
-                self._hand_over(target, entry.mode or 0)
+                if as_root():
+                    os.fchown(target, self._status.st_uid, self._status.st_gid)
+                os.fchmod(target, entry.mode or 0)
             finally:
                 os.close(target)
             if sha256 != entry.sha256:
@@ -115,16 +117,11 @@ class _Target:
         return sha256 == entry.sha256
 
     def set_modes(self, manifest: Manifest) -> None:
-        """Give folders their modes, the innermost first: one may be closed to us."""
+        """Give folders their modes, the innermost first: one may become unreadable."""
         for entry in reversed(manifest.entries):
             if entry.kind == "folder" and entry.mode is not None:
                 with self._opened(entry.name) as folder:
                     os.fchmod(folder, entry.mode)
-
-    def _hand_over(self, descriptor: int, mode: int) -> None:
-        if as_root():
-            os.fchown(descriptor, self._status.st_uid, self._status.st_gid)
-        os.fchmod(descriptor, mode)
 
     @contextmanager
     def _parent(self, path: str) -> Iterator[tuple[int, str]]:
@@ -138,25 +135,25 @@ class _Target:
 
 def _clear(folder: Path) -> None:
     if _remove_all(folder):
-        # Some folders may be closed to their own user; links must not be opened.
-        closed = [name for name in _left(folder) if _is_folder(folder / name)]
+        # Some folders may be closed to their own user. Links must not be followed.
+        closed = [
+            name
+            for name in _left(folder)
+            if (folder / name).is_dir() and not (folder / name).is_symlink()
+        ]
         _command(["/bin/chmod", "-R", "u+rwX", "--"], closed, folder)
         if _remove_all(folder):
             raise RecordError(f"{folder} cannot be emptied; remove what is in it")
 
 
 def _remove_all(folder: Path) -> bool:
-    # `rm` follows no link and knows no depth that is too deep.
+    # `rm` follows no link and has no limit of depth.
     _command(["/bin/rm", "-rf", "--"], _left(folder), folder)
     return bool(_left(folder))
 
 
 def _left(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir() if not is_read_only(path.name)]
-
-
-def _is_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
 
 
 def _command(command: Sequence[str], names: list[str], folder: Path) -> None:

@@ -1,8 +1,8 @@
-"""What is dropped, and who still needs it; verify and prune.
+"""Retention of large files; verify and prune.
 
-Only snapshots that came or stopped being kept since the last call are looked at. An
-entry marked as dropped says that its contents need not be there; they still are as
-long as another snapshot or another run needs the same.
+Only snapshots that are new or no longer kept since the last call are examined. The
+contents of an entry marked as dropped may be absent. They stay as long as another
+snapshot or another run needs them.
 """
 
 import contextlib
@@ -30,27 +30,27 @@ DROPPED = f"files over {LARGE // 2**20} MB are kept for the best and last snapsh
 
 
 class RetentionState(Record):
-    """How far a run's snapshots have been thinned."""
+    """The state of retention for one run."""
 
     count: int = 0
-    """How many of the run's snapshots were looked at."""
+    """How many of the run's snapshots were examined."""
     last: str | None = None
     best: str | None = None
 
     @property
     def kept(self) -> set[str]:
-        """The snapshots that were left whole."""
+        """The snapshots that keep all their files."""
         return {name for name in (self.last, self.best) if name is not None}
 
     def precedes(self, names: Sequence[str]) -> bool:
-        """Whether `names` only goes on from where this ended."""
+        """Whether `names` continues the list that this state describes."""
         if self.count == 0:
             return True
         return len(names) >= self.count and names[self.count - 1] == self.last
 
 
 class Retention:
-    """Thins the snapshots of one run."""
+    """Drops large files from the snapshots of one run."""
 
     def __init__(
         self, folder: StoreFolder, run: str, submission: Iterable[str]
@@ -64,7 +64,7 @@ class Retention:
         self._submission = [PurePosixPath(name) for name in submission]
 
     def apply(self, names: Sequence[str], best: str | None) -> None:
-        """Keep the last and the best of a run's snapshots whole, and no other."""
+        """Keep all files of the last and the best snapshot, and of no other."""
         if not names:
             return
         before = self._before(names)
@@ -92,7 +92,7 @@ class Retention:
         self._drop(released - needed)
 
     def _hold(self, name: str) -> set[str]:
-        """Hold what a snapshot has; a fork keeps some that another run has taken."""
+        """Hold a snapshot's large files; a fork keeps some of another run."""
         large = {
             entry.sha256: entry.size or 0
             for entry in self._manifests.entries(name)
@@ -106,7 +106,7 @@ class Retention:
         return held
 
     def _mark(self, name: str) -> set[str]:
-        """Mark what a snapshot gives up; hold what it submits for good."""
+        """Mark and return a snapshot's dropped files; hold submitted ones forever."""
         released = set()
         entries = []
         for entry in self._manifests.entries(name):
@@ -137,7 +137,7 @@ class Retention:
 
 
 class Holds:
-    """What one run holds on to, among what all runs of a store do."""
+    """References of one run to large objects, beside those of other runs."""
 
     def __init__(self, folder: Path, run: str) -> None:
         """Keep the holds of `run` in `folder`, beside those of others."""
@@ -145,13 +145,13 @@ class Holds:
         self._holder = run_key(run)
 
     def add(self, sha256: str, *, for_good: bool = False) -> None:
-        """Hold an object until it is released; or for good, as submissions are."""
+        """Hold an object until it is released; or for good, as for submissions."""
         folder = self._folder / sha256
         folder.mkdir(parents=True, exist_ok=True)
         (folder / (f"{self._holder}-for-good" if for_good else self._holder)).touch()
 
     def release(self, sha256: str) -> bool:
-        """Let go of an object; return whether nobody holds it now."""
+        """Release an object; return whether no run holds it now."""
         folder = self._folder / sha256
         (folder / self._holder).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
@@ -176,16 +176,16 @@ _UNNEEDED = "no snapshot needs it"
 
 
 class Pruned(Record):
-    """What pruning removed."""
+    """Counts of removed objects."""
 
     objects: int
     bytes: int
 
 
 def verify(folder: StoreFolder) -> list[str]:
-    """Hash every object; name what is wrong and who needs it."""
+    """Hash every object; name each corrupt or missing one and who needs it."""
     objects, manifests = Objects(folder), Manifests(folder.manifests)
-    # Listed first: others may add meanwhile, objects always before their manifest.
+    # Listed first: others may add meanwhile, always objects before their manifest.
     names = manifests.names()
     intact = {name: objects.is_intact(name) for name in objects.names()}
     needed: dict[str, list[str]] = {
@@ -214,7 +214,7 @@ def _is_fine(entry: Entry, intact: dict[str, bool]) -> bool:
 
 
 def prune(folder: StoreFolder, needed: Iterable[str]) -> Pruned:
-    """Remove all that the `needed` snapshots do without."""
+    """Remove everything that the `needed` snapshots do not use."""
     objects, manifests = Objects(folder), Manifests(folder.manifests)
     holds = Holds(folder.holds, "")
     names = set(needed)

@@ -1,11 +1,10 @@
-"""The store of one experiment's snapshots, as runs and commands use it."""
+"""SnapshotStore: take, restore, extract, verify and prune snapshots."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from mlagentbench.core.disk import recording
-from mlagentbench.environment.snapshots import restore as restoring
-from mlagentbench.environment.snapshots import retention as auditing
+from mlagentbench.environment.snapshots import restore, retention
 from mlagentbench.environment.snapshots.objects import (
     Manifest,
     Manifests,
@@ -42,7 +41,7 @@ class SnapshotStore:
         run: str = "",
         limits: SnapshotLimits = SnapshotLimits(),  # noqa: B008  # it is frozen
     ) -> None:
-        """Use `folder`, for a run whose name tells it from others in there."""
+        """Use `folder` for a run; other runs with other names may share it."""
         self._folder = StoreFolder(folder)
         self._run = run
         self._limits = limits
@@ -50,8 +49,9 @@ class SnapshotStore:
     def take(self, workspace: Path, *, previous: StatCache) -> Snapshot:
         """Store the contents of a workspace folder.
 
-        `previous` is what the last call for this workspace saw, and is brought up to
-        date. Raises `RecordError` where the store cannot be written.
+        `previous` comes from the last call for this workspace, and is updated. Files
+        that are left out are named in a warning. Raises `RecordError` if the store
+        cannot be written.
         """
         with recording(self._folder.path), self._folder.shared() as epoch:
             writer = SnapshotWriter(Objects(self._folder), previous, epoch)
@@ -75,38 +75,38 @@ class SnapshotStore:
             Retention(self._folder, self._run, submission).apply(ids_in_order, best)
 
     def restore(self, id: str, into: Path) -> Restored:
-        """Make a folder what it was when a snapshot was taken, and say what is missing.
+        """Make a folder what it was when a snapshot was taken; return missing files.
 
-        What is mounted read-only in it is not touched. Raises `RecordError` where
-        contents were damaged, after all the others are back.
+        Read-only mounts in it are not touched. Raises `RecordError` if contents are
+        damaged, after all the others are restored.
         """
         with recording(into), self._folder.shared():
             manifest = Manifests(self._folder.manifests).read(id)
-            return restoring.restore(Objects(self._folder), manifest, into)
+            return restore.restore(Objects(self._folder), manifest, into)
 
     def extract(self, id: str, names: Sequence[str], into: Path) -> None:
-        """Copy some files of a snapshot into a new folder, whole and checked."""
+        """Copy some files of a snapshot into a new folder, and check them."""
         with recording(into), self._folder.shared():
             manifest = Manifests(self._folder.manifests).read(id)
             chosen = [entry for entry in manifest.entries if entry.name in names]
             part = Manifest(entries=tuple(chosen))
-            restoring.restore(Objects(self._folder), part, into)
+            restore.restore(Objects(self._folder), part, into)
 
     def manifest(self, id: str) -> Manifest:
-        """Return what a snapshot says."""
+        """Return a snapshot's manifest."""
         with recording(self._folder.path):
             return Manifests(self._folder.manifests).read(id)
 
     def verify(self) -> list[str]:
-        """Hash every object; name what is corrupt or missing, and who needs it."""
+        """Hash every object; name each corrupt or missing one and who needs it."""
         with recording(self._folder.path), self._folder.shared():
-            return auditing.verify(self._folder)
+            return retention.verify(self._folder)
 
     def prune(self, needed: Iterable[str]) -> Pruned:
         """Remove all snapshots and objects but those the `needed` ones consist of.
 
-        `needed` is gone through while nobody can add, so that an iterator over traces
-        misses nothing a run has written down by then.
+        `needed` is read while the store is locked, so that an iterator over traces
+        misses nothing that a run has recorded by then.
         """
         with recording(self._folder.path), self._folder.alone():
-            return auditing.prune(self._folder, needed)
+            return retention.prune(self._folder, needed)

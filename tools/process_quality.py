@@ -12,9 +12,8 @@ from pathlib import Path
 from mlagentbench.core.record import Record
 from mlagentbench.core.task import Baseline, DataKind, Edition, Grading, Measured, Task
 from mlagentbench.core.trace import Trace
-from mlagentbench.evaluation.evaluate import Verdict
 from mlagentbench.evaluation.process.examine import CHECKS
-from mlagentbench.evaluation.process.story import RunView
+from mlagentbench.evaluation.process.run_view import RunView
 from mlagentbench.experiment.trace_file import read_trace
 
 LABELLED = Path(__file__).parent.parent / "tests" / "data" / "labelled"
@@ -92,10 +91,10 @@ def trace_of(entry: Labelled) -> Trace:
     return read_trace(LABELLED / f"{entry.trace}.jsonl", entry.trace)
 
 
-def story_of(entry: Labelled) -> RunView:
+def view_of(entry: Labelled) -> RunView:
     """Return a labelled trace as the checks read it."""
-    verdict = Verdict(score=entry.score, submission_error=entry.submission_error)
-    return RunView(task_of(entry.about), trace_of(entry), verdict)
+    task, trace = task_of(entry.about), trace_of(entry)
+    return RunView(task, trace, entry.score, entry.submission_error)
 
 
 def task_of(about: About) -> Task:
@@ -121,16 +120,16 @@ def quality(part: str) -> dict[str, Quality]:
     """Count hits and misses of every check over one part of the set."""
     total = {name: Quality() for name in CHECKS}
     for entry in labelled(part):
-        story = story_of(entry)
+        view = view_of(entry)
         for name, check in CHECKS.items():
-            found = {finding.steps[0] for finding in check(story)}
-            counted = _counted(story, found, set(entry.labels.get(name, ())))
+            found = {finding.steps[0] for finding in check(view)}
+            counted = _counted(view, found, set(entry.labels.get(name, ())))
             total[name] = total[name].plus(counted)
     return total
 
 
-def _counted(story: RunView, found: set[int], meant: set[int]) -> Quality:
-    steps = {step.step for step in story.steps}
+def _counted(view: RunView, found: set[int], meant: set[int]) -> Quality:
+    steps = {step.step for step in view.steps}
     return Quality(
         hits=len(found & meant),
         false_alarms=len(found - meant),
@@ -159,9 +158,9 @@ def mistakes(part: str) -> list[str]:
     """Name every finding that is not labelled, and every label not found."""
     told = []
     for entry in labelled(part):
-        story = story_of(entry)
+        view = view_of(entry)
         for name, check in CHECKS.items():
-            found = {one.steps[0]: one.quote for one in check(story)}
+            found = {one.steps[0]: one.quote for one in check(view)}
             meant = set(entry.labels.get(name, ()))
             told += [
                 f"false alarm: {entry.trace} {step} {name}: {quote}"

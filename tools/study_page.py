@@ -8,7 +8,11 @@ from pathlib import Path
 from statistics import fmean, median
 
 from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.evaluation.statistics.compare import Comparison, Side, compare_all
+from mlagentbench.evaluation.statistics.compare import (
+    AgentRuns,
+    Comparison,
+    compare_all,
+)
 from mlagentbench.evaluation.statistics.intervals import wilson
 from mlagentbench.evaluation.statistics.significance import Contrast
 
@@ -71,20 +75,22 @@ def page() -> str:
     )
 
 
-def _sides(counted: Sequence[Scorecard]) -> list[Side]:
+def _sides(counted: Sequence[Scorecard]) -> list[AgentRuns]:
     return [
-        Side(name=name, cards=tuple(card for card in counted if card.agent == name))
+        AgentRuns(
+            name=name, cards=tuple(card for card in counted if card.agent == name)
+        )
         for name in dict.fromkeys(card.agent for card in counted)
     ]
 
 
-def _rates(sides: Sequence[Side]) -> str:
+def _rates(sides: Sequence[AgentRuns]) -> str:
     head = ["agent", "runs", "better", "success", "95 %", "median gain", "best gain"]
     rows = [_rate(side) for side in sides]
     return _table([*head, "steps", "executions"], rows)
 
 
-def _rate(side: Side) -> list[str]:
+def _rate(side: AgentRuns) -> list[str]:
     gains = [card.improvement or 0.0 for card in side.cards]
     won = sum(card.success for card in side.cards)
     rate = wilson(won, len(side.cards))

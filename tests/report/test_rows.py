@@ -28,7 +28,7 @@ def test_a_run_is_written_with_its_unit_and_verdict(card):
     page = render(view_with(card()))
     for shown in ("17,901", "+14.9 %", "1 min 15 s"):
         assert f'class="num">{shown}</td>' in page
-    assert facts_of(card())["Success"] == "yes, beyond the starter's noise"
+    assert facts_of(card())["Success"].startswith("yes (significant: outside")
 
 
 def test_what_is_not_known_is_left_out_of_a_runs_facts(card):

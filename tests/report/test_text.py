@@ -25,7 +25,8 @@ def test_a_finished_run_is_summed_up_in_six_lines(lines_of):
         "  starter      21,043 USD (MAE, lower is better)",
         "  score        17,901 USD",
         "  improvement  +14.9 %",
-        "  success      yes, beyond the starter's noise",
+        "  success      yes (significant: outside the starter's 95 % prediction"
+        " interval)",
         "  ending       submitted (3 steps, 1 min 15 s)",
     ]
 
@@ -61,7 +62,9 @@ def test_an_unsafe_run_says_so(lines_of):
 
 
 def test_luck_is_named(card):
-    assert verdict(card(significant=False)) == "yes, but within the starter's noise"
+    assert verdict(card(significant=False)) == (
+        "yes (not significant: within the starter's 95 % prediction interval)"
+    )
 
 
 def test_terminal_escapes_from_agents_do_nothing(lines_of):

@@ -1,4 +1,4 @@
-"""What smaller budgets would have given, from the scores of a run's snapshots."""
+"""Results at smaller budgets, from the grades of a run's snapshots."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,19 +10,19 @@ from mlagentbench.evaluation.competence import competence
 from mlagentbench.evaluation.cost import Price, priced
 
 BUDGETS = (10, 20, 50)
-"""Steps after which one may ask what there was; a run's own end is asked too."""
+"""In steps; the end of the run is one more."""
 
 
 class StepVerdict(Record):
-    """What the submission was worth that a step left; it stands until the next."""
+    """The grade after a step; it holds until the next."""
 
     step: int
     score: float | None = None
-    """None where it was missing or not valid."""
+    """None if there was no valid submission."""
 
 
 def best_step(verdicts: Sequence[StepVerdict], direction: Direction) -> BestStep | None:
-    """Return the best of the scored steps, the earliest where several are."""
+    """Return the best of the graded steps, the earliest if several are equal."""
     scored = [(one.step, one.score) for one in verdicts if one.score is not None]
     if not scored:
         return None
@@ -36,7 +36,7 @@ def first_success(
     verdicts: Sequence[StepVerdict],
     prices: Mapping[str, Price],
 ) -> FirstSuccess | None:
-    """Return when a run first had something that passes the bar."""
+    """Return when a run first passed the success threshold."""
     passing = {one.step for one in verdicts if competence(task, one.score).success}
     for at, step in enumerate(trace.steps):
         if step.step in passing:
@@ -52,21 +52,21 @@ def by_budget(
 ) -> tuple[BudgetPoint, ...]:
     """Return what a run would have scored with each of the budgets.
 
-    A run that ended by itself would have ended so with more steps too. One that ran
-    out of steps is not asked what more of them would have given.
+    A run that ended by itself would have ended so with more steps too. For one that
+    ran out of steps, larger budgets are unknown.
     """
     if not verdicts or not trace.steps:
         return ()
     taken = trace.steps[-1].spent.steps
-    cut_short = trace.end is None or trace.end.ending is Ending.OUT_OF_STEPS
-    asked = [*(steps for steps in BUDGETS if steps < taken), taken]
-    if not cut_short:
-        asked += [steps for steps in BUDGETS if steps > taken]
+    truncated = trace.end is None or trace.end.ending is Ending.OUT_OF_STEPS
+    budgets = [*(steps for steps in BUDGETS if steps < taken), taken]
+    if not truncated:
+        budgets += [steps for steps in BUDGETS if steps > taken]
     return tuple(
         _point(
-            task, steps, _standing(trace, verdicts, steps) if steps < taken else final
+            task, steps, _score_at(trace, verdicts, steps) if steps < taken else final
         )
-        for steps in asked
+        for steps in budgets
     )
 
 
@@ -81,7 +81,7 @@ def _reached(steps: Sequence[Step], prices: Mapping[str, Price]) -> FirstSuccess
     )
 
 
-def _standing(
+def _score_at(
     trace: Trace, verdicts: Sequence[StepVerdict], budget: int
 ) -> float | None:
     within = [step.step for step in trace.steps if step.spent.steps <= budget]

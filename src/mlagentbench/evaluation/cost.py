@@ -1,4 +1,4 @@
-"""Tokens, time, money, prices."""
+"""Tokens, time and cost of a run; prices of models."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from mlagentbench.core.scorecard import RunSeconds
 from mlagentbench.core.trace import ModelCall, Trace
 
 KINDS = ("input", "output", "cached")
-"""Kinds of tokens that are told of every run; cached ones are not among the input."""
+"""Kinds of tokens of every run; cached ones are not part of the input."""
 
 
 def run_seconds(trace: Trace) -> RunSeconds:
@@ -49,28 +49,28 @@ Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class Price(Record):
-    """Of one model, in dollars per million tokens."""
+    """Price of one model in dollars per million tokens."""
 
     input: Dollars
     output: Dollars
-    """What a model thinks before it answers is output too."""
+    """Reasoning tokens are output too."""
     cached_read: Dollars | None = None
-    """Input that the provider still had; as other input where none is given."""
+    """Input read from the provider's cache; None for the price of other input."""
     cached_write: Dollars | None = None
-    """Input that the provider was to remember; likewise."""
+    """Input written to the provider's cache; None for the price of other input."""
 
 
 class Cost(Record):
-    """What was paid, and for whom that is not known."""
+    """Cost of a run, and the models without a price."""
 
     usd: float = 0.0
     unpriced: tuple[str, ...] = ()
-    """Models that were asked and whose price nobody told; they add nothing above."""
+    """Models that were called and have no price; they add nothing above."""
 
 
 def run_cost(trace: Trace, prices: Mapping[str, Price]) -> Cost:
-    """Return the money spent by the end, with what is not known of it."""
-    # What was spent changes only with steps, and these calls led to none.
+    """Return the cost of a run, with the models that have no price."""
+    # `spent` changes only with steps, and these calls led to none.
     unstepped = sum(call.cost or 0.0 for call in trace.calls)
     return priced(_spent(trace) + unstepped, all_calls(trace), prices)
 
@@ -82,13 +82,13 @@ def _spent(trace: Trace) -> float:
 
 
 BILL_NOBODY = frozenset({"local", "scripted", "replay"})
-"""Providers of this package: they answer on this machine and send nothing anywhere."""
+"""Providers of this package: they answer on this machine and send nothing."""
 
 _MILLION = 1_000_000
 
 
 def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
-    """Find a model's price by its whole name, or by what follows its provider's."""
+    """Find the price of a model by its full name, or by the part after its provider."""
     name = model
     while name not in prices:
         _, slash, name = name.partition("/")
@@ -116,7 +116,7 @@ def cost_of(usage: Mapping[str, int], price: Price) -> float:
 
 
 def call_cost(call: ModelCall, prices: Mapping[str, Price]) -> float | None:
-    """Price one reply: by the table, else as it was recorded; None where unknown."""
+    """Return the cost of a reply: by the table, else as recorded; None if unknown."""
     price = price_of(call.model, prices)
     if price is not None and call.usage:
         return cost_of(call.usage, price)
@@ -128,7 +128,7 @@ def call_cost(call: ModelCall, prices: Mapping[str, Price]) -> float | None:
 def priced(
     recorded: float, calls: Iterable[ModelCall], prices: Mapping[str, Price]
 ) -> Cost:
-    """Correct a recorded sum by what the table says of the calls in it."""
+    """Correct a recorded sum by the prices of its calls."""
     usd, unpriced = recorded, set()
     for call in calls:
         cost = call_cost(call, prices)

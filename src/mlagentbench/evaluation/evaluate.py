@@ -1,4 +1,4 @@
-"""A task, a trace and a verdict become a scorecard."""
+"""Evaluation: a task, a trace and a verdict become a scorecard."""
 
 from collections import Counter
 
@@ -27,36 +27,36 @@ from mlagentbench.evaluation.process.failure import failure_mode
 
 
 class Verdict(Record):
-    """What judging a submission came to: a score, or why there is none."""
+    """The result of grading a submission: a score, or the reason why there is none."""
 
     score: float | None = None
     score_ci: tuple[float, float] | None = None
-    """How far a timed score may be off; None for scores that do not vary."""
+    """The interval of a timed score; None for scores that do not vary."""
     submission_error: str | None = None
     steps: tuple[StepVerdict, ...] = ()
-    """What every step left was worth, where steps were judged too."""
+    """The grade after every step, if steps were graded."""
 
 
 class EvaluationContext(Record):
-    """What a scorecard says beside what was measured."""
+    """What a scorecard records beside the measured values."""
 
     sandbox: SandboxUsed
     harness: Harness
     created: str
     attempt: int = 1
     prices: dict[str, Price] = Field(default_factory=dict)
-    """Of models, where a person told them."""
+    """Of models, if the user gave them."""
 
 
 def evaluate(
-    task: Task, run: RunId, trace: Trace, verdict: Verdict, under: EvaluationContext
+    task: Task, run: RunId, trace: Trace, verdict: Verdict, context: EvaluationContext
 ) -> Scorecard:
-    """Say everything about a run that its record supports."""
+    """Return the scorecard of a run."""
     ending = trace.end.ending if trace.end else Ending.INTERRUPTED
     counted = competence(task, verdict.score) if ending.counts else Competence()
     steps = verdict.steps if ending.counts else ()
-    cost = run_cost(trace, under.prices)
-    process = examine(task, trace, verdict)
+    cost = run_cost(trace, context.prices)
+    process = examine(task, trace, verdict.score, verdict.submission_error)
     return Scorecard(
         run=str(run),
         task=task.id,
@@ -84,17 +84,17 @@ def evaluate(
         errors=dict(Counter(step.error for step in trace.steps if step.error)),
         process=process,
         failure=failure_mode(trace, process, success=counted.success),
-        first_success=first_success(task, trace, steps, under.prices),
+        first_success=first_success(task, trace, steps, context.prices),
         by_budget=by_budget(task, trace, steps, verdict.score),
         tokens=tokens(trace),
         cost_usd=cost.usd,
         unpriced=cost.unpriced,
         seconds=run_seconds(trace),
         resumed=trace.resumed,
-        attempt=under.attempt,
-        sandbox=under.sandbox,
-        harness=under.harness,
-        created=under.created,
+        attempt=context.attempt,
+        sandbox=context.sandbox,
+        harness=context.harness,
+        created=context.created,
     )
 
 

@@ -1,4 +1,4 @@
-"""Several votes of a judge become one opinion, beside what the rules found."""
+"""LLM-judge rating of a run: votes become marks, compared with the process checks."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -13,7 +13,7 @@ from mlagentbench.core.scorecard import Mark, Opinion, ProcessCheck
 LOWEST, HIGHEST = 1, 5
 
 OBJECTS_BELOW = 3
-"""A median under this says that something is wrong; 3 is sound work with gaps."""
+"""A median below this is an objection; 3 is valid work with gaps."""
 
 SPEAKING: dict[str, tuple[str, ...]] = {
     "plan": ("plan_drift", "wasted_budget"),
@@ -22,7 +22,7 @@ SPEAKING: dict[str, tuple[str, ...]] = {
     "use_of_results": ("worse_than_best", "submission"),
     "honesty": ("unsupported_claims", "forbidden"),
 }
-"""The criteria, each with the process checks that speak to the same thing."""
+"""The criteria, each with the process checks of the same subject."""
 
 CRITERIA = tuple(SPEAKING)
 
@@ -35,7 +35,7 @@ class Judged(Record):
 
 
 class Vote(Record):
-    """What a judge said once, on every criterion."""
+    """One reply of an LLM judge, on every criterion."""
 
     judged: dict[str, Judged]
 
@@ -55,7 +55,7 @@ def opinion_of(
     tokens: int = 0,
     cost_usd: float | None = 0.0,
 ) -> Opinion:
-    """Put votes together; those that could not be read are counted, never guessed."""
+    """Combine votes; unreadable ones are counted, never guessed."""
     readable = [vote for vote in votes if vote is not None]
     marks = {name: _mark(name, readable) for name in CRITERIA} if readable else {}
     return Opinion(
@@ -72,7 +72,7 @@ def opinion_of(
 def beside_rules(
     opinion: Opinion | None, process: Mapping[str, ProcessCheck]
 ) -> Opinion | None:
-    """Return an opinion that was given before, compared with what rules say now."""
+    """Return an earlier rating, compared with the present process checks."""
     if opinion is None:
         return None
     again = agrees_with_rules(opinion.marks, process)
@@ -80,7 +80,7 @@ def beside_rules(
 
 
 def agrees_with_itself(marks: Mapping[str, Mark]) -> float | None:
-    """Return the share of pairs of votes on one thing at most one mark apart."""
+    """Return the share of pairs of votes at most one mark apart."""
     pairs = [
         abs(one - other) <= 1
         for mark in marks.values()
@@ -92,7 +92,7 @@ def agrees_with_itself(marks: Mapping[str, Mark]) -> float | None:
 def agrees_with_rules(
     marks: Mapping[str, Mark], process: Mapping[str, ProcessCheck]
 ) -> float | None:
-    """Return the share of criteria on which judge and rules both object, or neither."""
+    """Return the share of criteria on which both judge and checks object, or none."""
     same = []
     for name, checks in SPEAKING.items():
         found = [process[check].value > 0 for check in checks if check in process]

@@ -1,9 +1,9 @@
-"""Summaries in plain text; comparisons in words."""
+"""Summaries and comparisons as plain text for the terminal."""
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.text import first_lines, harmless
-from mlagentbench.evaluation.statistics.compare import Comparison, SideFacts
+from mlagentbench.evaluation.statistics.compare import AgentFacts, Comparison
 from mlagentbench.evaluation.statistics.intervals import Estimate
 from mlagentbench.evaluation.statistics.power import in_words, runs_in_words
 from mlagentbench.evaluation.statistics.significance import Contrast
@@ -12,7 +12,7 @@ from mlagentbench.report.number_format import duration, percent, with_unit
 
 
 def summary_lines(card: Scorecard, facts: TaskFacts) -> list[str]:
-    """Sum up one run: starter, score, improvement, verdict, ending."""
+    """Return the summary of one run: starter, score, improvement, success, ending."""
     lines = [
         f"{card.run}",
         f"  starter      {_starter(card, facts)}",
@@ -27,14 +27,14 @@ def summary_lines(card: Scorecard, facts: TaskFacts) -> list[str]:
 
 
 def verdict(card: Scorecard) -> str:
-    """Say whether a run succeeded, and whether noise could have done it."""
+    """Return whether a run succeeded, and whether that is significant."""
     if not card.ending.counts:
         return "not counted"
     if not card.success:
         return "no"
     if card.significant:
-        return "yes, beyond the starter's noise"
-    return "yes, but within the starter's noise"
+        return "yes (significant: outside the starter's 95 % prediction interval)"
+    return "yes (not significant: within the starter's 95 % prediction interval)"
 
 
 def _starter(card: Scorecard, facts: TaskFacts) -> str:
@@ -67,17 +67,17 @@ class Written(Record):
     """A comparison in words."""
 
     verdict: str
-    """Whether the sides differ over tasks, and on these tasks."""
+    """Whether the agents differ over tasks, and on these tasks."""
     detectable: str
-    """What so few runs could have shown at all."""
+    """The smallest difference that so many runs could show."""
     measures: tuple[str, ...]
     """Lines on both measures, with differences, intervals and p values."""
     remarks: tuple[str, ...]
-    """What was left out, did not count, or should be known."""
+    """Tasks left out, runs that do not count, warnings."""
 
 
 def written(found: Comparison) -> Written:
-    """Write a comparison out."""
+    """Return a comparison in words."""
     both = [("success", found.success), ("improvement_all", found.improvement)]
     return Written(
         verdict=comparison_verdict(found),
@@ -93,7 +93,7 @@ def written(found: Comparison) -> Written:
 
 
 def task_rows(found: Comparison) -> list[list[str]]:
-    """Write one row per task."""
+    """Return one row per task."""
     return [
         [
             pair.task,
@@ -107,7 +107,7 @@ def task_rows(found: Comparison) -> list[list[str]]:
 
 
 def comparison_verdict(found: Comparison) -> str:
-    """Say what follows from it, and what does not."""
+    """Return what follows from a comparison, and what does not."""
     contrast = found.success
     if contrast is None:
         return "Nothing can be compared: no task has runs that count on both sides."
@@ -143,27 +143,27 @@ def _on_these(found: Comparison, contrast: Contrast) -> str:
     )
     if contrast.runs_holm_p < SURE_BELOW:
         ahead = _ahead(found, contrast)
-        return f"{where} {ahead} is ahead by more than chance of runs ({apart})."
-    return f"{where} the difference is within chance of runs ({apart})."
+        return f"{where} {ahead} is ahead significantly ({apart})."
+    return f"{where} the difference is not significant ({apart})."
 
 
 def remarks(found: Comparison) -> list[str]:
-    """Name what was left out and what did not count."""
+    """Return the tasks left out, the runs that do not count, and warnings."""
     said = [f"left out {one.task}: {one.why}" for one in found.left_out]
-    for letter, side in (("A", found.a), ("B", found.b)):
-        lost = ", ".join(f"{n} {ending}" for ending, n in side.not_counted.items())
+    for letter, agent in (("A", found.a), ("B", found.b)):
+        lost = ", ".join(f"{n} {ending}" for ending, n in agent.not_counted.items())
         said += [f"{letter}: runs that do not count: {lost}"] if lost else []
-        said += _unsafe(letter, side)
+        said += _unsafe(letter, agent)
     if found.different_starters:
         named = ", ".join(found.different_starters)
         said.append(f"runs were measured by starters that are not the same: {named}")
     return said
 
 
-def _unsafe(letter: str, side: SideFacts) -> list[str]:
-    if not side.unsafe:
+def _unsafe(letter: str, agent: AgentFacts) -> list[str]:
+    if not agent.unsafe:
         return []
-    return [f"{letter}: {side.unsafe} of {side.runs} runs had no safe sandbox"]
+    return [f"{letter}: {agent.unsafe} of {agent.runs} runs had no safe sandbox"]
 
 
 def _measure(name: str, contrast: Contrast, comparisons: int) -> list[str]:

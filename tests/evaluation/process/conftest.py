@@ -14,9 +14,8 @@ from mlagentbench.core.trace import (
     Spent,
     Trace,
 )
-from mlagentbench.evaluation.evaluate import Verdict
 from mlagentbench.evaluation.process.examine import CHECKS
-from mlagentbench.evaluation.process.story import RunView
+from mlagentbench.evaluation.process.run_view import RunView
 
 
 def make_task(**changes):
@@ -86,13 +85,12 @@ class Told:
         ended = ending and end("toy", ending, spent=spent)
         return Trace(run="toy", steps=tuple(self.steps), end=ended)
 
-    def story(self, task=None, ending=Ending.SUBMITTED, score=1.0, error=None):
-        verdict = Verdict(score=score, submission_error=error)
-        return RunView(task or make_task(), self.trace(ending), verdict)
+    def view(self, task=None, ending=Ending.SUBMITTED, score=1.0, error=None):
+        return RunView(task or make_task(), self.trace(ending), score, error)
 
     def found(self, check, **more):
         """Return the findings of one check."""
-        return list(CHECKS[check](self.story(**more)))
+        return list(CHECKS[check](self.view(**more)))
 
     def at(self, check, **more):
         """Return the steps at which one check finds something."""

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from mlagentbench.core.scorecard import ProcessCheck
 from mlagentbench.core.trace import End, Ending, Measurement, Spent, Trace
-from mlagentbench.evaluation.evaluate import Verdict
 from mlagentbench.evaluation.process.examine import CHECKS, examine
 from mlagentbench.evaluation.process.failure import failure_mode
 
@@ -56,7 +55,7 @@ def test_any_trace_is_examined_to_its_end(moments, ending, score, make_run, task
     for one in moments:
         run.does(one.pop("action"), one.pop("given"), one.pop("seen"), **one)
     trace, task = run.trace(ending), task_with()
-    process = examine(task, trace, Verdict(score=score))
+    process = examine(task, trace, score)
     assert set(process) == set(CHECKS)
     numbers = {step.step for step in trace.steps}
     for check in process.values():
@@ -89,17 +88,17 @@ def test_long_text_takes_no_long_time(hostile, run, task_with):
     )
     run.answers(hostile)
     began = time.process_time()
-    examine(task_with(), run.trace(), Verdict(submission_error=hostile))
+    examine(task_with(), run.trace(), submission_error=hostile)
     assert time.process_time() - began < 5
 
 
 def test_a_trace_without_steps_is_examined(task_with):
     end = End(run="", ending=Ending.STOPPED, spent=Spent(), seconds=0, at="")
-    process = examine(task_with(), Trace(run="", end=end), Verdict())
+    process = examine(task_with(), Trace(run="", end=end))
     assert {name for name, check in process.items() if check.value} == {"submission"}
 
 
 def test_a_score_that_is_no_number_is_no_best(run, task_with):
     run.executes(score=float("nan")).executes("b.py", score=1.0).answers()
     assert run.steps[0].validation != Measurement(metric="mae", value=1.0)
-    assert examine(task_with(), run.trace(), Verdict())["worse_than_best"].value == 0
+    assert examine(task_with(), run.trace())["worse_than_best"].value == 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlagentbench.evaluation.process.story import edits_of
+from mlagentbench.evaluation.process.run_view import edits_of
 
 COMMANDS = {
     "echo 1 > a.py": ["a.py"],

@@ -4,14 +4,13 @@ import pytest
 
 from mlagentbench.core.scorecard import FailureMode
 from mlagentbench.core.trace import Ending
-from mlagentbench.evaluation.evaluate import Verdict
 from mlagentbench.evaluation.process.examine import CHECKS, EVIDENCE_SHOWN, examine
 from mlagentbench.evaluation.process.failure import failure_mode
 
 
 def mode(run, task, *, ending=Ending.SUBMITTED, score=99.0, success=False):
     trace = run.trace(ending)
-    process = examine(task, trace, Verdict(score=score))
+    process = examine(task, trace, score)
     return failure_mode(trace, process, success=success)
 
 
@@ -26,7 +25,7 @@ def bad_reply(run, why="No action."):
 def test_every_check_is_reported_with_a_bounded_amount_of_evidence(run, task_with):
     for number in range(30):
         run.does("Invalid Reply", {"reply": f"{number}"}, "no", ok=False)
-    process = examine(task_with(), run.trace(), Verdict(score=1.0))
+    process = examine(task_with(), run.trace(), 1.0)
     assert list(process) == list(CHECKS)
     assert process["response_format"].value == 30
     assert len(process["response_format"].evidence) == EVIDENCE_SHOWN

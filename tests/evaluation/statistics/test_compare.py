@@ -5,11 +5,11 @@ from tests.paper.fixture import paper_cards
 
 from mlagentbench.core.scorecard import SandboxUsed, Starter
 from mlagentbench.core.trace import Ending
-from mlagentbench.evaluation.statistics.compare import Side, compare, compare_all
+from mlagentbench.evaluation.statistics.compare import AgentRuns, compare, compare_all
 
 
 def side(name, *cards):
-    return Side(name=name, cards=cards)
+    return AgentRuns(name=name, cards=cards)
 
 
 def paper(model):

@@ -11,7 +11,7 @@ from mlagentbench.cli.options import json_option, split
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.text import harmless
-from mlagentbench.evaluation.statistics.compare import Side
+from mlagentbench.evaluation.statistics.compare import AgentRuns
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.scorecard_file import last_attempts
 from mlagentbench.report.averages import who
@@ -71,9 +71,9 @@ def _print(pair: "Comparison") -> None:
         click.echo("\n".join(["\nnotes:", *(f"  {line}" for line in said.remarks)]))
 
 
-def read_sides(texts: Sequence[str]) -> tuple[list[Side], list[str]]:
+def read_sides(texts: Sequence[str]) -> tuple[list[AgentRuns], list[str]]:
     """Return the sides, and a warning for each line that could not be read."""
-    sides: list[Side] = []
+    sides: list[AgentRuns] = []
     warnings: list[str] = []
     for text in texts:
         side, odd = _side(text)
@@ -82,7 +82,7 @@ def read_sides(texts: Sequence[str]) -> tuple[list[Side], list[str]]:
     return _told_apart(sides, texts), list(dict.fromkeys(warnings))
 
 
-def _told_apart(sides: list[Side], texts: Sequence[str]) -> list[Side]:
+def _told_apart(sides: list[AgentRuns], texts: Sequence[str]) -> list[AgentRuns]:
     if len({side.name for side in sides}) == len(sides):
         return sides
     return [
@@ -91,7 +91,7 @@ def _told_apart(sides: list[Side], texts: Sequence[str]) -> list[Side]:
     ]
 
 
-def _side(text: str) -> tuple[Side, list[str]]:
+def _side(text: str) -> tuple[AgentRuns, list[str]]:
     folder, name = split(text)
     experiment = Experiment(folder)
     cards = last_attempts(experiment.scorecards)
@@ -109,7 +109,8 @@ def _side(text: str) -> tuple[Side, list[str]]:
         raise UsageError(
             f"{text} is several: {_listed(chosen)}; name one of them as {folder}:NAME"
         )
-    return Side(name=harmless(acting.pop()), cards=tuple(chosen)), experiment.warnings
+    side = AgentRuns(name=harmless(acting.pop()), cards=tuple(chosen))
+    return side, experiment.warnings
 
 
 def _names(card: Scorecard) -> tuple[str, str, str]:

@@ -27,9 +27,9 @@ from mlagentbench.core.actions import (
 )
 from mlagentbench.core.scorecard import Finding
 from mlagentbench.core.trace import Step
-from mlagentbench.evaluation.process.story import RunView, found
+from mlagentbench.evaluation.process.run_view import RunView, found
 
-_SAID_IN = {
+_STATEMENTS = {
     APPEND_SUMMARY.name: "content",
     FINAL_ANSWER.name: "final_answer",
     REFLECTION.name: "things_to_reflect_on",
@@ -46,15 +46,15 @@ _CHANGE = re.compile(
 )
 
 
-def unsupported_claims(story: RunView) -> Iterator[Finding]:
-    """Find results that were stated before anything like them was seen."""
-    evidence = Evidence(story.steps)
-    told: set[tuple[float, str]] = set()
-    for step in story.steps:
+def unsupported_claims(view: RunView) -> Iterator[Finding]:
+    """Find stated results that no earlier observation supports."""
+    evidence = Evidence(view.steps)
+    seen: set[tuple[float, str]] = set()
+    for step in view.steps:
         for result in (one for text in _texts(step) for one in results_in(text)):
             key = (abs(result.number.value), result.number.unit)
-            if key not in told and not _is_borne_out(result, step, evidence):
-                told.add(key)
+            if key not in seen and not _is_supported(result, step, evidence):
+                seen.add(key)
                 stated = result.clause[result.number.start : result.number.end]
                 why = f"Nothing seen before step {step.step} shows {stated.strip()}."
                 yield found(result.clause, why, step)
@@ -62,8 +62,8 @@ def unsupported_claims(story: RunView) -> Iterator[Finding]:
 
 def _texts(step: Step) -> Iterator[str]:
     yield from step.fields.values()
-    if step.action in _SAID_IN:
-        yield given(step, _SAID_IN[step.action])
+    if step.action in _STATEMENTS:
+        yield given(step, _STATEMENTS[step.action])
     elif step.action in {WRITE_FILE.name, APPEND_FILE.name} and is_note(step):
         yield given(step, "content")
 
@@ -74,7 +74,7 @@ class Number:
 
     value: float
     place: float
-    """The worth of its last digit: 0.01 for 0.87, 1000 for 29k and for 29,000."""
+    """The value of its last digit: 0.01 for 0.87, 1000 for 29k and for 29,000."""
     unit: str
     """`%`, `x` (times as much) or nothing."""
     start: int
@@ -91,7 +91,7 @@ class Evidence:
 
     @cached_property
     def _seen(self) -> tuple[list[float], list[int]]:
-        shown = (one for one in self._steps if one.action not in _TOLD_BY_A_MODEL)
+        shown = (one for one in self._steps if one.action not in _WRITTEN_BY_A_MODEL)
         first = _first_steps((one.step, printed_in(one.told)) for one in shown)
         for step, value in self._measured:
             first[abs(value)] = min(step, first.get(abs(value), step))
@@ -150,10 +150,10 @@ class Result:
     number: Number
     clause: str
     other: Number | None = None
-    """The other end, where it is one end of a range."""
+    """The other end, if it is one end of a range."""
 
 
-def _is_borne_out(result: Result, step: Step, evidence: Evidence) -> bool:
+def _is_supported(result: Result, step: Step, evidence: Evidence) -> bool:
     number, clause = result.number, result.clause
     before = clause[max(0, number.start - 40) : number.start]
     about = bool(_ABOUT.search(before.rstrip("+-")))
@@ -166,27 +166,27 @@ def _is_borne_out(result: Result, step: Step, evidence: Evidence) -> bool:
     return evidence.within(low, high, step.step)
 
 
-_TOLD_BY_A_MODEL = frozenset({REFLECTION.name, RETRIEVAL.name})
-"""What these show is no observation: a model wrote it."""
+_WRITTEN_BY_A_MODEL = frozenset({REFLECTION.name, RETRIEVAL.name})
+"""Their observations are no evidence: a model wrote them."""
 _ABOUT_SHARE = 0.05
 _TRAILING_ZEROS = 0.01
 """`29,000` stands for 29,265.6, and not for 25,100."""
 
 
 def _first_steps(printed: Iterable[tuple[int, set[str]]]) -> dict[float, int]:
-    """Return each number with the step at which it first stood."""
+    """Return each number with the step at which it first appeared."""
     first: dict[str, int] = {}
     for step, numbers in printed:
         for written in numbers - first.keys():
             first[written] = step
     values: dict[float, int] = {}
     for written, step in first.items():
-        values.setdefault(abs(worth(written)), step)
+        values.setdefault(abs(number_value(written)), step)
     return values
 
 
 def _ranges(number: Number, *, about: bool) -> Iterator[tuple[float, float]]:
-    """Return where a number may lie that was rounded or cut to what was written."""
+    """Return the ranges of values that round or truncate to a written number."""
     value, place = abs(number.value), number.place
     below, above = 0.5 * place, place
     if place > 1:
@@ -240,7 +240,7 @@ _PRINTED = re.compile(
 
 
 def numbers_in(text: str) -> Iterator[Number]:
-    """Return the numbers that stand by themselves, not parts of names or versions."""
+    """Return the numbers of a text that are not parts of names or versions."""
     for match in _NUMBER.finditer(text):
         digits = match["digits"].replace(",", "")
         value = float(digits + (match["power"] or ""))
@@ -259,11 +259,11 @@ def numbers_in(text: str) -> Iterator[Number]:
 
 
 def printed_in(text: str) -> set[str]:
-    """Return every number of an observation as it is written there."""
+    """Return every number of an observation as it is printed."""
     return set(_PRINTED.findall(text))
 
 
-def worth(written: str) -> float:
+def number_value(written: str) -> float:
     """Return the value of a number as it was printed."""
     return float(written.replace(",", ""))
 
@@ -394,7 +394,7 @@ def _other_ends(clause: str, numbers: list[Number]) -> dict[int, Number]:
 
 
 def _leads(before: str) -> bool:
-    """Tell whether the last word that matters before a number speaks of an outcome."""
+    """Tell whether the last relevant word before a number names an outcome."""
     words = [match.lastgroup for match in _LINKS.finditer(before)]
     return bool(words) and words[-1] == "link"
 

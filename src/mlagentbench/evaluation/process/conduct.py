@@ -1,4 +1,4 @@
-"""Repeats, same exception, never executed, bad replies, waste."""
+"""Checks of conduct: repeats, exceptions, unexecuted edits, bad replies, waste."""
 
 import json
 import math
@@ -21,19 +21,19 @@ from mlagentbench.core.actions import (
 from mlagentbench.core.scorecard import Finding
 from mlagentbench.core.task import Budget
 from mlagentbench.core.trace import REJECTED, Ending, Spent, Step
-from mlagentbench.evaluation.process.story import RunView, found
+from mlagentbench.evaluation.process.run_view import RunView, found
 
 LONGEST_PERIOD = 3
 ROUNDS = 3
-"""A loop is seen when its third round is done, even if each round changes files."""
+"""A loop is reported at its third round, even if each round changes files."""
 
 
-def repeated_actions(story: RunView) -> Iterator[Finding]:
-    """Find actions that could not bring anything new."""
+def repeated_actions(view: RunView) -> Iterator[Finding]:
+    """Find actions that could not lead to anything new."""
     last: dict[str, int] = {}
     keys: list[str] = []
     changed = logged = -1
-    for index, step in enumerate(story.steps):
+    for index, step in enumerate(view.steps):
         key = _key(step)
         keys.append(key)
         if is_format_error(step):
@@ -42,15 +42,15 @@ def repeated_actions(story: RunView) -> Iterator[Finding]:
         if step.error == "pointless":
             yield found(key, f"It was turned down: {step.observation[:120]}", step)
         elif before is not None and _is_idle(
-            story, index, unchanged=before >= (changed if executes(step) else logged)
+            view, index, unchanged=before >= (changed if executes(step) else logged)
         ):
-            why = f"Step {story.steps[before].step} did the same, and nothing changed."
-            yield found(key, why, step, story.steps[before])
-        elif period := _loop(keys, story.steps):
+            why = f"Step {view.steps[before].step} did the same, and nothing changed."
+            yield found(key, why, step, view.steps[before])
+        elif period := _loop(keys, view.steps):
             why = f"A loop of {period} actions goes round for the third time or more."
-            yield found(key, why, step, story.steps[index - period])
+            yield found(key, why, step, view.steps[index - period])
         last[key] = index
-        if _changes_something(story, index):
+        if _changes_something(view, index):
             changed = logged = index
         elif step.action == APPEND_SUMMARY.name:
             logged = index
@@ -61,34 +61,34 @@ def _key(step: Step) -> str:
     return f"{step.action} {text}"
 
 
-def _is_idle(story: RunView, index: int, *, unchanged: bool) -> bool:
-    """Tell whether a step that was taken before cannot bring anything this time."""
-    step = story.steps[index]
+def _is_idle(view: RunView, index: int, *, unchanged: bool) -> bool:
+    """Tell whether repeating a step cannot lead to anything new."""
+    step = view.steps[index]
     if step.action in {FINAL_ANSWER.name, RESTORE_WORKSPACE.name}:
         return False
     if step.action in WRITING and step.ok:
-        return not story.edits[index]
+        return not view.edits[index]
     return unchanged
 
 
-def _changes_something(story: RunView, index: int) -> bool:
-    step = story.steps[index]
+def _changes_something(view: RunView, index: int) -> bool:
+    step = view.steps[index]
     if step.action == RESTORE_WORKSPACE.name or (
-        step.action in WRITING and story.edits[index]
+        step.action in WRITING and view.edits[index]
     ):
         return step.ok
-    return executes(step) and _left_other_files(story, index)
+    return executes(step) and _left_other_files(view, index)
 
 
-def _left_other_files(story: RunView, index: int) -> bool:
+def _left_other_files(view: RunView, index: int) -> bool:
     if index == 0:
         return True
-    before, after = story.steps[index - 1].snapshot, story.steps[index].snapshot
+    before, after = view.steps[index - 1].snapshot, view.steps[index].snapshot
     return before is None or after is None or before != after
 
 
 def _loop(keys: Sequence[str], steps: Sequence[Step]) -> int:
-    """Return the length of the loop that the last keys go round in; 0 for none."""
+    """Return the length of the loop at the end of the keys; 0 for none."""
     for period in range(1, LONGEST_PERIOD + 1):
         last = list(keys[-period * ROUNDS :])
         undoing = period == 1 and steps[len(keys) - 1].action == UNDO_EDIT_SCRIPT.name
@@ -107,11 +107,11 @@ _RAISED = re.compile(
 _NUMBERS = re.compile(r"0x[0-9a-fA-F]{1,32}|[0-9]{1,32}")
 
 
-def same_exception(story: RunView) -> Iterator[Finding]:
+def same_exception(view: RunView) -> Iterator[Finding]:
     """Find executions that end like a failed one before them, with edits between."""
     failed: dict[str, Step] = {}
     edited_after: set[str] = set()
-    for step, edits in zip(story.steps, story.edits, strict=True):
+    for step, edits in zip(view.steps, view.edits, strict=True):
         if edits:
             edited_after |= failed.keys()
         if not executes(step):
@@ -130,7 +130,7 @@ def same_exception(story: RunView) -> Iterator[Finding]:
 
 
 def raised_by(step: Step) -> str | None:
-    """Return what an execution failed with; None where it did not fail."""
+    """Return the last line of an execution's error; None if it did not fail."""
     if step.ok and _TRACEBACK not in step.observation:
         return None
     tail = step.observation[-_TAIL_CHARACTERS:]
@@ -140,21 +140,21 @@ def raised_by(step: Step) -> str | None:
     return None if step.ok else step.observation[:_TAIL_CHARACTERS].partition("\n")[0]
 
 
-def edits_never_executed(story: RunView) -> Iterator[Finding]:
-    """Find the last edit of every script that nothing executed afterwards could run."""
-    for name, index in _last_edits(story).items():
+def edits_never_executed(view: RunView) -> Iterator[Finding]:
+    """Find the last edit of every script that no later execution could run."""
+    for name, index in _last_edits(view).items():
         if not any(
-            _may_run(story, later, name) for later in range(index, len(story.steps))
+            _may_run(view, later, name) for later in range(index, len(view.steps))
         ):
-            step = story.steps[index]
+            step = view.steps[index]
             text = given(step, "content") or given(step, "edit_instruction") or name
             why = f"{name} was changed and then never executed."
             yield found(f"{step.action} {name}: {text}", why, step)
 
 
-def _last_edits(story: RunView) -> dict[str, int]:
+def _last_edits(view: RunView) -> dict[str, int]:
     last: dict[str, int] = {}
-    for index, (step, edits) in enumerate(zip(story.steps, story.edits, strict=True)):
+    for index, (step, edits) in enumerate(zip(view.steps, view.edits, strict=True)):
         for edit in edits:
             if not is_code(edit.file):
                 continue
@@ -164,38 +164,39 @@ def _last_edits(story: RunView) -> dict[str, int]:
     return last
 
 
-def _may_run(story: RunView, index: int, name: str) -> bool:
-    step = story.steps[index]
+def _may_run(view: RunView, index: int, name: str) -> bool:
+    step = view.steps[index]
     if not executes(step):
         return False
-    if not _is_new(story, name):
+    if not _is_new(view, name):
         return True
     module = name.rpartition("/")[2].rpartition(".")[0]
-    run = workspace_name(given(step, "script_name"))
-    return module in f"{run} {given(step, 'command')}" or _mentions(story, run, module)
+    script = workspace_name(given(step, "script_name"))
+    command = given(step, "command")
+    return module in f"{script} {command}" or _mentions(view, script, module)
 
 
-def _is_new(story: RunView, name: str) -> bool:
-    """Tell whether the agent made a file; the starter's own scripts run each other."""
-    if name in {story.task.script, *story.task.submission}:
+def _is_new(view: RunView, name: str) -> bool:
+    """Tell whether the agent made a file; scripts of the starter run each other."""
+    if name in {view.task.script, *view.task.submission}:
         return False
     return not any(
         step.ok
         and step.action not in WRITING
         and name == workspace_name(given(step, "file_name"))
-        for step in story.steps[: _first_edit(story, name)]
+        for step in view.steps[: _first_edit(view, name)]
     )
 
 
-def _first_edit(story: RunView, name: str) -> int:
-    named = (any(edit.file == name for edit in edits) for edits in story.edits)
+def _first_edit(view: RunView, name: str) -> int:
+    named = (any(edit.file == name for edit in edits) for edits in view.edits)
     return next(index for index, here in enumerate(named) if here)
 
 
-def _mentions(story: RunView, script: str, module: str) -> bool:
+def _mentions(view: RunView, script: str, module: str) -> bool:
     return any(
         edit.file == script and module in _text(step)
-        for step, edits in zip(story.steps, story.edits, strict=True)
+        for step, edits in zip(view.steps, view.edits, strict=True)
         for edit in edits
     )
 
@@ -207,16 +208,16 @@ def _text(step: Step) -> str:
 _WRONG_INPUT = ("wrong arguments.", "arguments must be text.")
 
 
-def response_format(story: RunView) -> Iterator[Finding]:
-    """Find every reply that could not be acted on as it was written."""
-    for step in story.steps:
+def response_format(view: RunView) -> Iterator[Finding]:
+    """Find every reply that held no valid action."""
+    for step in view.steps:
         if is_format_error(step):
-            said = given(step, "reply") or f"{step.action} {step.input}"
-            yield found(said, f"No action was taken: {step.observation[:120]}", step)
+            reply = given(step, "reply") or f"{step.action} {step.input}"
+            yield found(reply, f"No action was taken: {step.observation[:120]}", step)
 
 
 def is_format_error(step: Step) -> bool:
-    """Tell whether a step is a reply that was no action."""
+    """Tell whether a step is a reply without a valid action."""
     if step.action == REJECTED:
         return step.error != "pointless"
     if step.error in {"bad_reply", "unknown_action"}:
@@ -226,46 +227,46 @@ def is_format_error(step: Step) -> bool:
 
 LAST_PART = 0.9
 AT_LEAST = 3
-"""Fewer steps than these are no waste."""
+"""Fewer steps are not a waste."""
 _USED_UP = frozenset({Ending.OUT_OF_TIME, Ending.OUT_OF_TOKENS, Ending.OUT_OF_COST})
 _CLOSING = frozenset({FINAL_ANSWER.name, RESTORE_WORKSPACE.name, CHECK_SUBMISSION.name})
 
 
-def wasted_budget(story: RunView) -> Iterator[Finding]:
-    """Find that the last tenth brought no measured improvement at all."""
-    last = _last_tenth(story)
+def wasted_budget(view: RunView) -> Iterator[Finding]:
+    """Find that the last tenth of the budget brought no measured improvement."""
+    last = _last_tenth(view)
     if not last:
-        yield from _came_to_no_step(story)
+        yield from _ended_without_step(view)
         return
-    first = story.steps.index(last[0])
-    best = _best(story, story.steps[:first])
-    if any(_improves(story, step, best) for step in last):
+    first = view.steps.index(last[0])
+    best = _best(view, view.steps[:first])
+    if any(_improves(view, step, best) for step in last):
         return
-    working = _working(last, story, best)
+    working = _working(last, view, best)
     if (
         len(working) >= AT_LEAST
         or (working and best == -math.inf)
-        or _failed_for_long(working, story.task.budget)
+        or _failed_for_long(working, view.task.budget)
     ):
         shown = ", ".join(
             f"{step.action}{'' if step.ok else ' (failed)'}" for step in last
         )
         why = "The last tenth of the budget brought no measured improvement."
-        yield found(shown, why, story.steps[-1], *working[:3])
+        yield found(shown, why, view.steps[-1], *working[:3])
 
 
-def _came_to_no_step(story: RunView) -> Iterator[Finding]:
-    """Find that replies which led to no step took the last tenth, and more."""
-    if story.ending in _USED_UP and story.steps:
+def _ended_without_step(view: RunView) -> Iterator[Finding]:
+    """Find that replies which led to no step took the last tenth or more."""
+    if view.ending in _USED_UP and view.steps:
         why = "What was asked for after this step used up the budget and did nothing."
-        yield found(story.steps[-1].action, why, story.steps[-1])
+        yield found(view.steps[-1].action, why, view.steps[-1])
 
 
-def _last_tenth(story: RunView) -> list[Step]:
-    budget = story.task.budget
-    late = [step for step in story.steps if _share(step.spent, budget) > LAST_PART]
+def _last_tenth(view: RunView) -> list[Step]:
+    budget = view.task.budget
+    late = [step for step in view.steps if _share(step.spent, budget) > LAST_PART]
     if late and late[-1].spent.steps > LAST_PART * budget.steps:
-        return list(story.steps[-max(len(late), AT_LEAST) :])
+        return list(view.steps[-max(len(late), AT_LEAST) :])
     return late
 
 
@@ -278,21 +279,21 @@ def _share(spent: Spent, budget: Budget) -> float:
     return max(shares)
 
 
-def _best(story: RunView, steps: tuple[Step, ...]) -> float:
-    sign = story.task.direction.sign
+def _best(view: RunView, steps: tuple[Step, ...]) -> float:
+    sign = view.task.direction.sign
     values = [sign * step.validation.value for step in steps if step.validation]
     return max(values, default=-math.inf)
 
 
-def _improves(story: RunView, step: Step, best: float) -> bool:
-    sign = story.task.direction.sign
+def _improves(view: RunView, step: Step, best: float) -> bool:
+    sign = view.task.direction.sign
     return step.validation is not None and sign * step.validation.value > best
 
 
-def _working(last: list[Step], story: RunView, best: float) -> list[Step]:
-    """Return the steps before the closing ones: putting the best back, and the end."""
+def _working(last: list[Step], view: RunView, best: float) -> list[Step]:
+    """Return the steps before the closing ones, which restore the best and end."""
     end = len(last)
-    while end and (_closes(last[end - 1], story, best) or _prepares(last, end)):
+    while end and (_closes(last[end - 1], view, best) or _prepares(last, end)):
         end -= 1
     return last[:end]
 
@@ -302,12 +303,12 @@ def _prepares(last: list[Step], end: int) -> bool:
     return end < len(last) and last[end - 1].action in WRITING
 
 
-def _closes(step: Step, story: RunView, best: float) -> bool:
-    """Tell whether a step only puts the best in place, or ends the run."""
+def _closes(step: Step, view: RunView, best: float) -> bool:
+    """Tell whether a step only restores the best, or ends the run."""
     if step.action in _CLOSING:
         return True
     value = step.validation.value if step.validation else math.nan
-    return story.task.direction.sign * value == best
+    return view.task.direction.sign * value == best
 
 
 def _failed_for_long(working: list[Step], budget: Budget) -> bool:

@@ -20,7 +20,7 @@ from mlagentbench.evaluation.process.result import (
     submission,
     worse_than_best,
 )
-from mlagentbench.evaluation.process.story import Judged, RunView
+from mlagentbench.evaluation.process.run_view import RunView
 
 Check = Callable[[RunView], Iterable[Finding]]
 
@@ -41,12 +41,16 @@ CHECKS: dict[str, Check] = {
 EVIDENCE_SHOWN = 10
 
 
-def examine(task: Task, trace: Trace, verdict: Judged) -> dict[str, ProcessCheck]:
-    """Return what each check found, with its first pieces of evidence."""
-    story = RunView(task, trace, verdict)
-    return {name: _checked(check, story) for name, check in CHECKS.items()}
-
-
-def _checked(check: Check, story: RunView) -> ProcessCheck:
-    findings = tuple(check(story))
-    return ProcessCheck(value=len(findings), evidence=findings[:EVIDENCE_SHOWN])
+def examine(
+    task: Task,
+    trace: Trace,
+    score: float | None = None,
+    submission_error: str | None = None,
+) -> dict[str, ProcessCheck]:
+    """Return the findings of each check: their number and the first of them."""
+    view = RunView(task, trace, score, submission_error)
+    found = {name: tuple(check(view)) for name, check in CHECKS.items()}
+    return {
+        name: ProcessCheck(value=len(findings), evidence=findings[:EVIDENCE_SHOWN])
+        for name, findings in found.items()
+    }

@@ -1,4 +1,4 @@
-"""Why a run did not succeed, in the paper's words: the first rule that holds.
+"""Failure mode of a run in the paper's terms: the first rule that holds.
 
 1. token length: the tokens ran out, or replies and conversations were cut off by
    length in the last three steps or in a third of all.
@@ -35,7 +35,7 @@ _AT_THE_END = 3
 def failure_mode(
     trace: Trace, process: Process, *, success: bool
 ) -> FailureMode | None:
-    """Name the main reason; None where a run succeeded, or does not count."""
+    """Return the main reason; None if a run succeeded or does not count."""
     ended = trace.end is not None and trace.end.ending.counts
     if success or not ended:
         return None

@@ -1,4 +1,4 @@
-"""Baseline never run, worse than best, no submission, plan drift."""
+"""Checks of results: baseline never run, worse than best, no submission, plan drift."""
 
 import re
 from collections.abc import Iterator
@@ -21,27 +21,27 @@ from mlagentbench.core.actions import (
 from mlagentbench.core.scorecard import Finding
 from mlagentbench.core.task import Task
 from mlagentbench.core.trace import Step
-from mlagentbench.evaluation.process.story import RunView, found
+from mlagentbench.evaluation.process.run_view import RunView, found
 
 
-def baseline_never_measured(story: RunView) -> Iterator[Finding]:
-    """Find that the starter's own code was changed, or left, without being run.
+def baseline_never_measured(view: RunView) -> Iterator[Finding]:
+    """Find that the starter code was changed, or left, without being run.
 
     Any execution counts that was measured or ran the task's script to its end, while
-    no code of the starter had been changed. Files of the agent's own do not matter:
-    whoever works on a copy may still measure the original later.
+    no code of the starter had been changed. New files do not matter: an agent that
+    works on a copy may still measure the original later.
     """
     first_change = None
-    for step, edits in zip(story.steps, story.edits, strict=True):
-        changed = [edit.file for edit in edits if _is_starters(story.task, edit.file)]
+    for step, edits in zip(view.steps, view.edits, strict=True):
+        changed = [edit.file for edit in edits if _is_starters(view.task, edit.file)]
         if changed:
             first_change = step
             break
-        if _measures(story.task, step):
+        if _measures(view.task, step):
             return
-    at = first_change or (story.steps[-1] if story.steps else None)
+    at = first_change or (view.steps[-1] if view.steps else None)
     if at is not None:
-        why = f"{story.task.script} was never run as it was given."
+        why = f"{view.task.script} was never run as it was given."
         yield found(f"{at.action} {at.input}", why, at)
 
 
@@ -59,69 +59,69 @@ def _measures(task: Task, step: Step) -> bool:
 _SDS = 2.0
 _SHARE = 0.005
 _SHARE_TIMED = 0.1
-"""The least difference that means anything; times vary far more than scores."""
+"""The smallest relevant difference; times vary far more than scores."""
 
 
-def worse_than_best(story: RunView) -> Iterator[Finding]:
-    """Find that the last state has a validation score clearly below the best one."""
-    standing = _standings(story)
-    measured = [step for step in story.steps if step.validation is not None]
-    if not measured or not standing or standing[-1] is None:
+def worse_than_best(view: RunView) -> Iterator[Finding]:
+    """Find that the final state has a validation score clearly below the best one."""
+    sources = _submission_sources(view)
+    measured = [step for step in view.steps if step.validation is not None]
+    if not measured or not sources or sources[-1] is None:
         return
-    sign = story.task.direction.sign
+    sign = view.task.direction.sign
     best = max(measured, key=lambda step: sign * _value(step))
-    loss = sign * (_value(best) - _value(standing[-1]))
-    if loss > tolerance(story.task, _value(best)):
+    loss = sign * (_value(best) - _value(sources[-1]))
+    if loss > tolerance(view.task, _value(best)):
         text = f"step {best.step}: {best.note or _value(best)}; left:"
         why = "What was left is worse on validation than what was there before."
-        text = f"{text} {standing[-1].note or _value(standing[-1])}"
-        yield found(text, why, story.steps[-1], best)
+        text = f"{text} {sources[-1].note or _value(sources[-1])}"
+        yield found(text, why, view.steps[-1], best)
 
 
 def tolerance(task: Task, value: float) -> float:
-    """Return how far two validation scores may be apart by chance."""
+    """Return how far two validation scores may be apart by noise."""
     timed = task.grading is not None and task.grading.timed
     share = _SHARE_TIMED if timed else _SHARE
     sd = task.measured.starter.sd if task.measured else 0.0
     return max(_SDS * max(sd, task.sd_floor), share * abs(value))
 
 
-def _standings(story: RunView) -> list[Step | None]:
-    """Return after each step which measured step the submission comes from."""
-    standing: list[Step | None] = []
+def _submission_sources(view: RunView) -> list[Step | None]:
+    """Return for each step the measured step that its submission comes from."""
+    sources: list[Step | None] = []
     now: Step | None = None
-    for step, edits in zip(story.steps, story.edits, strict=True):
+    for step, edits in zip(view.steps, view.edits, strict=True):
         if step.action == RESTORE_WORKSPACE.name and step.ok:
-            now = _after(standing, given(step, "step_number"), story.steps)
+            now = _after(sources, given(step, "step_number"), view.steps)
         elif step.validation is not None:
             now = step
-        elif any(edit.file in story.task.submission for edit in edits):
+        elif any(edit.file in view.task.submission for edit in edits):
             now = None
-        standing.append(now)
-    return standing
+        sources.append(now)
+    return sources
 
 
 def _after(
-    standing: list[Step | None], number: str, steps: tuple[Step, ...]
+    sources: list[Step | None], number: str, steps: tuple[Step, ...]
 ) -> Step | None:
-    pairs = zip(steps, standing, strict=False)
-    return next((then for step, then in pairs if str(step.step) == number), None)
+    pairs = zip(steps, sources, strict=False)
+    return next((source for step, source in pairs if str(step.step) == number), None)
 
 
 def _value(step: Step) -> float:
     return step.validation.value if step.validation else 0.0
 
 
-def submission(story: RunView) -> Iterator[Finding]:
-    """Find that a run that counts left nothing that can be scored."""
-    if not story.ending.counts or story.verdict.score is not None:
+def submission(view: RunView) -> Iterator[Finding]:
+    """Find that a run that counts left no valid submission."""
+    if not view.ending.counts or view.score is not None:
         return
-    reason = story.verdict.submission_error or "nothing was submitted"
-    yield found(reason, "What was left cannot be scored.", *story.steps[-1:])
+    reason = view.submission_error or "nothing was submitted"
+    yield found(reason, "What was left cannot be scored.", *view.steps[-1:])
 
 
 SOON = 3
-"""What is announced without a file's name must be begun within so many steps."""
+"""An action announced without a file name must start within so many steps."""
 _MOST_CHARACTERS = 8_000
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|[\n;]+")
 _VERBS = {
@@ -176,7 +176,7 @@ _FILE = re.compile(
 
 @dataclass(frozen=True)
 class Promise:
-    """Something an agent says that it does next."""
+    """An action that an agent announces."""
 
     does: str
     file: str
@@ -184,16 +184,16 @@ class Promise:
     text: str
 
 
-def plan_drift(story: RunView) -> Iterator[Finding]:
-    """Find announced actions and files that never came."""
+def plan_drift(view: RunView) -> Iterator[Finding]:
+    """Find announced actions and files that never followed."""
     seen: set[tuple[str, str, str]] = set()
-    for index, step in enumerate(story.steps):
+    for index, step in enumerate(view.steps):
         for promise in _promises(step):
             key = (promise.does, promise.file, promise.action)
             if key in seen:
                 continue
             seen.add(key)
-            if not _had_a_chance(story, index) or _is_kept(story, index, promise):
+            if not _had_time(view, index) or _is_kept(view, index, promise):
                 continue
             what = promise.file or promise.action or "that"
             why = f"It was announced to {promise.does} {what}, which did not happen."
@@ -211,7 +211,7 @@ def _promises(step: Step) -> Iterator[Promise]:
 
 
 def _named_item(sentence: str) -> re.Match[str] | None:
-    """Return an item of a plan, if it names what it is about."""
+    """Return an item of a plan, if it names a file."""
     match = _ITEM.match(sentence)
     return match if match and _FILE.search(match["rest"]) else None
 
@@ -227,20 +227,20 @@ def _read(match: re.Match[str], sentence: str) -> Iterator[Promise]:
     yield Promise(does, file[0] if file else "", action, sentence)
 
 
-def _had_a_chance(story: RunView, index: int) -> bool:
-    return story.ended_itself or len(story.steps) - index > SOON
+def _had_time(view: RunView, index: int) -> bool:
+    return view.ended_itself or len(view.steps) - index > SOON
 
 
-def _is_kept(story: RunView, index: int, promise: Promise) -> bool:
+def _is_kept(view: RunView, index: int, promise: Promise) -> bool:
     if promise.action:
-        return any(step.action == promise.action for step in story.steps[index:])
+        return any(step.action == promise.action for step in view.steps[index:])
     doing = _DOES[promise.does]
     if promise.file:
         return any(
             step.action in doing and promise.file in _inputs(step)
-            for step in story.steps[index:]
+            for step in view.steps[index:]
         )
-    soon = story.steps[index : index + SOON]
+    soon = view.steps[index : index + SOON]
     return any(step.action in doing for step in soon)
 
 

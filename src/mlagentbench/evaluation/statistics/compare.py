@@ -1,4 +1,4 @@
-"""Two sides compared."""
+"""Comparison of two agents on the tasks they share."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,27 +17,27 @@ from mlagentbench.evaluation.statistics.significance import (
 from mlagentbench.evaluation.statistics.tallies import counted, improvement_or_zero
 
 
-class Side(Record):
+class AgentRuns(Record):
     """One agent with one model, and its runs."""
 
     name: str
     cards: tuple[Scorecard, ...]
 
 
-class SideFacts(Record):
-    """What there is of one side, compared or not."""
+class AgentFacts(Record):
+    """The number of an agent's runs, compared or not."""
 
     name: str
     runs: int
-    """That count and are compared."""
+    """Those that count and are compared."""
     not_counted: dict[str, int]
-    """By ending: runs that were cut off or broke for no fault of the agent."""
+    """By ending: runs that were interrupted or broke through no fault of the agent."""
     unsafe: int
     """Runs without a sandbox, of those compared."""
 
 
 class TaskPair(Record):
-    """One task on both sides."""
+    """One task of both agents."""
 
     task: str
     """`task@version/edition`."""
@@ -54,41 +54,43 @@ class LeftOut(Record):
 
 
 class Comparison(Record):
-    """Everything two sides' scorecards say about which is better."""
+    """The difference between two agents, by their scorecards."""
 
-    a: SideFacts
-    b: SideFacts
+    a: AgentFacts
+    b: AgentFacts
     tasks: tuple[TaskPair, ...]
     success: Contrast | None
-    """None where no task can be compared."""
+    """None if no task can be compared."""
     improvement: Contrast | None
     left_out: tuple[LeftOut, ...]
     different_starters: tuple[str, ...] = ()
-    """Tasks whose runs were measured by starters that are not the same."""
+    """Tasks whose runs were measured against different starters."""
     comparisons: int = 1
-    """Made at once; the p values are corrected for so many."""
+    """The p-values are corrected for this many comparisons."""
 
 
 Cells = Mapping[str, Sequence[Scorecard]]
 
 
-def compare(a: Side, b: Side) -> Comparison:
-    """Compare two sides on the tasks that both have in the same version and edition."""
+def compare(a: AgentRuns, b: AgentRuns) -> Comparison:
+    """Compare two agents on the tasks that both have in one version and edition."""
     (first, second), left_out = common((a.name, a.cards), (b.name, b.cards))
     return Comparison(
         a=_facts(a, first),
         b=_facts(b, second),
         tasks=tuple(_pair(task, first[task], second[task]) for task in first),
         success=_rates(first, second) if first else None,
-        improvement=_means(first, second) if first else None,
+        improvement=contrast_means(_improvements(first), _improvements(second))
+        if first
+        else None,
         left_out=tuple(left_out),
         different_starters=tuple(different_starters(first, second)),
     )
 
 
-def compare_all(sides: Sequence[Side]) -> tuple[Comparison, ...]:
-    """Compare every pair, each measure's p values corrected for all the pairs."""
-    pairs = [compare(a, b) for a, b in combinations(sides, 2)]
+def compare_all(agents: Sequence[AgentRuns]) -> tuple[Comparison, ...]:
+    """Compare every pair, with the p-values of each measure corrected for all pairs."""
+    pairs = [compare(a, b) for a, b in combinations(agents, 2)]
     success = _corrected([pair.success for pair in pairs])
     improvement = _corrected([pair.improvement for pair in pairs])
     return tuple(
@@ -109,11 +111,11 @@ def _corrected(contrasts: Sequence[Contrast | None]) -> list[Contrast | None]:
     ]
 
 
-def _facts(side: Side, cells: Cells) -> SideFacts:
+def _facts(agent: AgentRuns, cells: Cells) -> AgentFacts:
     compared = [card for cards in cells.values() for card in cards]
-    lost = Counter(str(card.ending) for card in side.cards if not card.ending.counts)
-    return SideFacts(
-        name=side.name,
+    lost = Counter(str(card.ending) for card in agent.cards if not card.ending.counts)
+    return AgentFacts(
+        name=agent.name,
         runs=len(compared),
         not_counted=dict(lost),
         unsafe=sum(card.sandbox.unsafe for card in compared),
@@ -121,8 +123,8 @@ def _facts(side: Side, cells: Cells) -> SideFacts:
 
 
 def _pair(task: str, a: Sequence[Scorecard], b: Sequence[Scorecard]) -> TaskPair:
-    rates = [wilson(sum(card.success for card in side), len(side)) for side in (a, b)]
-    means = [suite_mean(_gains({task: side})) for side in (a, b)]
+    rates = [wilson(sum(card.success for card in runs), len(runs)) for runs in (a, b)]
+    means = [suite_mean(_improvements({task: runs})) for runs in (a, b)]
     return TaskPair(
         task=task,
         success=(rates[0], rates[1]),
@@ -132,17 +134,13 @@ def _pair(task: str, a: Sequence[Scorecard], b: Sequence[Scorecard]) -> TaskPair
 
 def _rates(a: Cells, b: Cells) -> Contrast:
     rates = [
-        {task: [card.success for card in cards] for task, cards in side.items()}
-        for side in (a, b)
+        {task: [card.success for card in cards] for task, cards in cells.items()}
+        for cells in (a, b)
     ]
     return contrast_rates(*rates)
 
 
-def _means(a: Cells, b: Cells) -> Contrast:
-    return contrast_means(_gains(a), _gains(b))
-
-
-def _gains(cells: Cells) -> dict[str, list[float]]:
+def _improvements(cells: Cells) -> dict[str, list[float]]:
     return {
         task: [improvement_or_zero(card) for card in cards]
         for task, cards in cells.items()
@@ -154,7 +152,7 @@ Named = tuple[str, Sequence[Scorecard]]
 
 
 def by_name(cards: Sequence[Scorecard]) -> CardsByName:
-    """Put scorecards together that may be averaged: those of one task as it was."""
+    """Group scorecards that may be averaged: those of one task, version and edition."""
     cells: CardsByName = {}
     for card in cards:
         cells.setdefault(card.score_name, []).append(card)
@@ -162,7 +160,7 @@ def by_name(cards: Sequence[Scorecard]) -> CardsByName:
 
 
 def common(a: Named, b: Named) -> tuple[tuple[CardsByName, CardsByName], list[LeftOut]]:
-    """Return both sides' counted runs on tasks they share, and what else there is."""
+    """Return both agents' counted runs on shared tasks, and the tasks left out."""
     first, second = by_name(a[1]), by_name(b[1])
     chosen = _one_form_of_each_task([name for name in first if name in second])
     shared: list[str] = []
@@ -177,37 +175,37 @@ def common(a: Named, b: Named) -> tuple[tuple[CardsByName, CardsByName], list[Le
             left_out.append(LeftOut(task=name, why=why))
         else:
             shared.append(name)
-    kept = [{name: counted(side[name]) for name in shared} for side in (first, second)]
+    kept = [{name: counted(runs[name]) for name in shared} for runs in (first, second)]
     return (kept[0], kept[1]), left_out
 
 
 def different_starters(a: CardsByName, b: CardsByName) -> list[str]:
-    """Name the shared tasks whose runs were not all measured by the same starter."""
+    """Name the shared tasks whose runs were not all measured against one starter."""
     return [
         name for name in a if len({card.starter for card in [*a[name], *b[name]]}) > 1
     ]
 
 
-def _lacking(name: str, side: str, cells: CardsByName) -> str:
-    """Say what a side lacks for a task to be compared; nothing where it has it."""
+def _lacking(name: str, agent: str, cells: CardsByName) -> str:
+    """Return why a task of an agent cannot be compared; empty if it can."""
     if name not in cells:
-        return _absent(name, side, cells)
+        return _absent(name, agent, cells)
     runs = counted(cells[name])
     if not runs:
-        return f"no run of {side} on it counts"
+        return f"no run of {agent} on it counts"
     usable = all(map(has_usable_starter, runs))
     return "" if usable else "it has no starter to count improvement from"
 
 
-def _absent(name: str, side: str, cells: CardsByName) -> str:
+def _absent(name: str, agent: str, cells: CardsByName) -> str:
     others = [form for form in cells if _task(form) == _task(name)]
     if others:
-        return f"{side} has it only as {', '.join(others)}, which is another task"
-    return f"{side} has no run of it"
+        return f"{agent} has it only as {', '.join(others)}, which is another task"
+    return f"{agent} has no run of it"
 
 
 def _one_form_of_each_task(names: Sequence[str]) -> set[str]:
-    """Choose the edition most tasks share, and each task's newest version in it."""
+    """Choose the edition that most tasks share, and the newest version of each task."""
     editions = Counter(_edition(name) for name in names)
     if not editions:
         return set()

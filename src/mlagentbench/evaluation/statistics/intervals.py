@@ -1,4 +1,4 @@
-"""Estimate; Wilson, Student, suite means, medians.
+"""Estimates with intervals: Wilson, Student, suite means, medians.
 
 Two questions, two intervals. `suite_rate` and `suite_mean`: would these tasks give the
 same average if every run were repeated? `new_tasks`: would other tasks like these?
@@ -127,7 +127,7 @@ def _of_single_runs(cells: Sequence[Sequence[float]], known: Sequence[float]) ->
 
 
 _SMOOTHING = 0.5
-"""Successes and failures lent to each task before its variance is taken."""
+"""Successes and failures added to each task before its variance is taken."""
 
 
 def suite_rate(by_task: Mapping[str, Sequence[bool]]) -> Estimate:
@@ -191,7 +191,7 @@ def _smoothed(successes: int, n: int) -> float:
 
 
 def _smoothed_variance(rates: np.ndarray) -> float:
-    """Return how rates vary, half a task each being lent at 0 and at 1.
+    """Return how rates vary, with half a task added at 0 and at 1.
 
     A few tasks on which nothing succeeds do not show that nothing ever will.
     """

@@ -1,4 +1,4 @@
-"""What is the smallest difference that so many runs on so many tasks would show?"""
+"""Power: the smallest difference that so many runs on so many tasks can show."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,22 +18,22 @@ POWER = 0.80
 
 
 class Detectable(Record):
-    """The smallest true difference that a comparison would find four times in five."""
+    """The smallest true difference that a comparison finds with a power of 80 %."""
 
     fewest: int
     most: int
-    """Runs per task and side."""
+    """Runs per task and agent."""
     tasks: int
     these_tasks: float | None
-    """On these tasks, chance being in the runs; None where their spread is unknown."""
+    """On these tasks, with noise in the runs; None if their spread is unknown."""
     over_tasks: float | None
-    """On tasks like these, chance being in the tasks; None where that is unknown."""
+    """On tasks like these, with noise in the tasks; None if that is unknown."""
 
 
 def detectable_of_rates(
     a: Mapping[str, Sequence[bool]], b: Mapping[str, Sequence[bool]]
 ) -> Detectable:
-    """Say what could be found between two success rates, as spread as these."""
+    """Return the detectable difference between success rates with this spread."""
     size = math.hypot(rate_error(a), rate_error(b))
     found = _detectable(a, b, Error(size=size, freedom=math.inf))
     capped = {
@@ -46,19 +46,19 @@ def detectable_of_rates(
 def detectable_of_means(
     a: Mapping[str, Sequence[float]], b: Mapping[str, Sequence[float]]
 ) -> Detectable:
-    """Say what could be found between two means, as spread as these."""
-    errors = [mean_error(list(side.values())) for side in (a, b)]
+    """Return the detectable difference between means with this spread."""
+    errors = [mean_error(list(runs.values())) for runs in (a, b)]
     found = combined([e.size**2 for e in errors], [e.freedom for e in errors])
     return _detectable(a, b, found)
 
 
 def smallest(error: Error) -> float:
-    """Return the true difference that is found with the usual power."""
+    """Return the true difference that is found with a power of 80 %."""
     return (quantile(error.freedom) + quantile(error.freedom, at=POWER)) * error.size
 
 
 def in_words(found: Detectable) -> str:
-    """Say it so that nobody reads more into a comparison than it holds."""
+    """Describe the detectable difference."""
     given = f"With {runs_in_words(found)} on {_tasks(found.tasks)}"
     general = found.over_tasks and (
         f"for tasks like these in general, one under {_points(found.over_tasks)}"
@@ -83,7 +83,7 @@ def runs_in_words(found: Detectable) -> str:
 def _detectable(
     a: Mapping[str, Sequence[float]], b: Mapping[str, Sequence[float]], error: Error
 ) -> Detectable:
-    counts = [len(runs) for side in (a, b) for runs in side.values()]
+    counts = [len(runs) for cells in (a, b) for runs in cells.values()]
     apart = [fmean(a[task]) - fmean(b[task]) for task in a]
     return Detectable(
         fewest=min(counts),
@@ -100,7 +100,7 @@ def _between(apart: Sequence[float]) -> Error:
 
 
 def _known(error: Error) -> float | None:
-    # Where all values are alike they say nothing about noise either.
+    # Equal values say nothing about noise.
     return smallest(error) if 0 < error.size < math.inf else None
 
 

@@ -1,8 +1,8 @@
-"""Paired tests, permutation, Holm.
+"""Paired tests, permutation tests and Holm's correction.
 
-Were both sides alike on a task, any of its runs could as well be the other side's. So
-runs are dealt out anew within each task, and it is counted how often the average
-difference becomes as large as it was. That never finds too much, however few the runs.
+If both agents were alike on a task, any of its runs could as well be the other agent's.
+So runs are permuted within each task, and the p-value is the share of permutations with
+a mean difference at least as large. This test is exact, however few the runs.
 """
 
 import math
@@ -32,24 +32,24 @@ Rates = Mapping[str, Sequence[bool]]
 
 
 class Contrast(Record):
-    """One measure of two sides over the same tasks, as the first minus the second."""
+    """One measure of two agents over the same tasks, as the first minus the second."""
 
     a: Estimate
     b: Estimate
     difference: Estimate
-    """On these tasks, chance being in the runs."""
+    """On these tasks, with noise in the runs."""
     runs_p: float
-    """How often chance of the runs alone gives such a difference on these tasks."""
+    """P-value of the difference on these tasks, from permuted runs."""
     runs_holm_p: float
     """The same after correction for all comparisons made at once."""
     over_tasks: Estimate | None
-    """The difference on tasks like these, chance being in the tasks; None for one task,
-    and where the difference is the same on all."""
+    """The difference on tasks like these, with noise in the tasks; None for one task,
+    and if the difference is the same on all."""
     better: int
-    """Tasks on which the first side does better."""
+    """Tasks on which the first agent does better."""
     worse: int
     permutation_p: float
-    """How often chance alone would give such a mean difference over tasks."""
+    """P-value of the mean difference over tasks."""
     holm_p: float
     """`permutation_p` after correction for all comparisons made at once."""
     detectable: Detectable
@@ -61,7 +61,7 @@ class Contrast(Record):
 
 
 def contrast_rates(a: Rates, b: Rates) -> Contrast:
-    """Compare success rates; both sides have the same tasks, at least one."""
+    """Compare success rates; both agents have the same tasks, at least one."""
     first, second = suite_rate(a), suite_rate(b)
     apart = first.value - second.value
     # Newcombe's interval: the two Wilson intervals, each on the side that matters.
@@ -86,9 +86,9 @@ def contrast_rates(a: Rates, b: Rates) -> Contrast:
 
 
 def contrast_means(a: Runs, b: Runs) -> Contrast:
-    """Compare a measure's means; both sides have the same tasks, at least one."""
+    """Compare means; both agents have the same tasks, at least one."""
     first, second = suite_mean(a), suite_mean(b)
-    errors = [mean_error(list(side.values())) for side in (a, b)]
+    errors = [mean_error(list(runs.values())) for runs in (a, b)]
     error = combined([e.size**2 for e in errors], [e.freedom for e in errors])
     apart = first.value - second.value
     p = shuffled_means_p(a, b)
@@ -104,7 +104,7 @@ def contrast_means(a: Runs, b: Runs) -> Contrast:
 
 
 def differences(a: Runs, b: Runs) -> dict[str, float]:
-    """Return each task's mean on the first side less that on the second."""
+    """Return the mean of the first agent minus that of the second, by task."""
     return {task: fmean(a[task]) - fmean(b[task]) for task in a}
 
 
@@ -130,17 +130,17 @@ _DRAWS = 99_999
 
 
 def permutation_p(apart: Sequence[float]) -> float:
-    """Return how often a mean at least this far from 0 comes by swapping the sides.
+    """Return the p-value of a mean difference, by swapping the two agents.
 
-    Were both sides alike, each task's difference could as well have the other sign.
-    Every pattern of signs is tried, or very many drawn ones where tasks are many.
+    If both agents were alike, each task's difference could as well have the other sign.
+    Every pattern of signs is tried, or many random ones if there are many tasks.
     SciPy has this test too, and agrees; for 15 tasks it takes a thousand times longer.
     """
     moved = [each for each in apart if abs(each) > SAME]
     observed = abs(sum(moved)) - SAME * len(moved)
     if len(moved) <= _EXACT_UP_TO:
         return float(np.mean(np.abs(_all_sums(moved)) >= observed))
-    # The generator is our own and always starts alike: same data, same p.
+    # The generator has a fixed seed: same data, same p.
     signs = np.random.default_rng(0).integers(0, 2, (_DRAWS, len(moved))) * 2 - 1
     extreme = int(np.sum(np.abs(signs @ np.array(moved)) >= observed))
     return (1 + extreme) / (1 + _DRAWS)
@@ -161,7 +161,7 @@ _ROUNDING = 1e-9
 def shuffled_rates_p(
     a: Mapping[str, Sequence[bool]], b: Mapping[str, Sequence[bool]]
 ) -> float:
-    """Return the p value for success rates, exactly where numbers of runs allow it."""
+    """Return the p-value for success rates, exact if the numbers of runs allow it."""
     cells = [(sum(a[t]), len(a[t]), sum(b[t]), len(b[t])) for t in a]
     unit = math.lcm(*(n for _, first, _, second in cells for n in (first, second)))
     if unit * len(cells) > _LARGEST_LATTICE:
@@ -180,8 +180,8 @@ def shuffled_rates_p(
 def shuffled_means_p(
     a: Mapping[str, Sequence[float]], b: Mapping[str, Sequence[float]]
 ) -> float:
-    """Return the p value for means, from many dealings."""
-    # The generator is our own and always starts alike: same data, same p.
+    """Return the p-value for means, from many permutations."""
+    # The generator has a fixed seed: same data, same p.
     random = np.random.default_rng(0)
     sums, observed = np.zeros(_SHUFFLES), 0.0
     for task in a:
@@ -197,7 +197,7 @@ def shuffled_means_p(
 
 
 def _dealt(successes: int, n: int, m: int, unit: int) -> dict[int, float]:
-    """Return the chance of each difference when so many successes are dealt out."""
+    """Return the probability of each difference when so many successes are permuted."""
     ways = math.comb(n + m, successes)
     return {
         k * (unit // n) - (successes - k) * (unit // m): math.comb(n, k)
@@ -216,7 +216,7 @@ def _convolved(chances: np.ndarray, dealt: Mapping[int, float]) -> np.ndarray:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Correct p values, in their order, so that any false alarm at all is rare.
+    """Correct p-values for several comparisons, so that any false alarm is rare.
 
     Holm's step-down method: the smallest is multiplied by how many there are, the next
     by one less, and none becomes smaller than one before it. SciPy has only methods

@@ -1,10 +1,9 @@
-"""RunView: a trace as checks read it, with its edits."""
+"""RunView: a run as process checks read it, with the edits of each step."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 from mlagentbench.core.actions import (
     EXECUTING,
@@ -22,45 +21,33 @@ from mlagentbench.core.trace import Ending, Step, Trace
 QUOTE_CHARACTERS = 200
 
 
-class Judged(Protocol):
-    """What a check must know of how a submission was judged."""
-
-    @property
-    def score(self) -> float | None:
-        """What the submission scored; None where there is no valid one."""
-        ...
-
-    @property
-    def submission_error(self) -> str | None:
-        """Why there is no score."""
-        ...
-
-
 @dataclass(frozen=True)
 class Edit:
     """One file that a step changed."""
 
     file: str
     content: str | None = None
-    """The whole new text, where the step says it."""
+    """The complete new text, if the step holds it."""
 
 
 @dataclass(frozen=True)
 class RunView:
-    """One run: what was asked, what was done, and what came of it."""
+    """One run as process checks see it: task, steps and grade."""
 
     task: Task
     trace: Trace
-    verdict: Judged
+    score: float | None = None
+    """None if there is no valid submission."""
+    submission_error: str | None = None
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What was done, in order."""
+        """The steps of the trace, in order."""
         return self.trace.steps
 
     @property
     def ending(self) -> Ending:
-        """How the run ended; one without an end was cut off."""
+        """How the run ended; one without an end was interrupted."""
         return self.trace.end.ending if self.trace.end else Ending.INTERRUPTED
 
     @property
@@ -70,18 +57,18 @@ class RunView:
 
     @cached_property
     def edits(self) -> tuple[tuple[Edit, ...], ...]:
-        """What each step changed, by the index of the step."""
+        """The files that each step changed, by the index of the step."""
         return edits_of(self.steps)
 
 
 def quoted(text: str) -> str:
-    """Return text short enough to stand in a finding, on one line."""
+    """Shorten a text to one line of a finding."""
     line = " ".join(text[: 4 * QUOTE_CHARACTERS].split())
     return truncate(line, QUOTE_CHARACTERS)
 
 
 def found(text: str, why: str, *steps: Step) -> Finding:
-    """Return a finding; the step at fault comes first, then what it goes back to."""
+    """Return a finding; the step at fault comes first, then the ones it refers to."""
     return Finding(steps=tuple(s.step for s in steps), quote=quoted(text), why=why)
 
 
@@ -98,7 +85,7 @@ _ONTO = ("cp ", "mv ")
 
 
 def edits_of(steps: tuple[Step, ...]) -> tuple[tuple[Edit, ...], ...]:
-    """Return what every step changed; writing what stands there already is no edit."""
+    """Return the edits of every step; writing the same content again is not one."""
     known: dict[str, str] = {}
     return tuple(tuple(_changes(step, known)) for step in steps)
 
@@ -119,8 +106,8 @@ def _written(step: Step) -> Iterator[Edit]:
         command = given(step, "command")[:_COMMAND_CHARACTERS]
         yield from (Edit(name) for name in dict.fromkeys(_by_command(command)))
     elif step.ok and step.action in WRITING:
-        whole = given(step, "content") if step.action == WRITE_FILE.name else None
-        yield Edit(workspace_name(given(step, WRITING[step.action])), whole)
+        content = given(step, "content") if step.action == WRITE_FILE.name else None
+        yield Edit(workspace_name(given(step, WRITING[step.action])), content)
 
 
 def _by_command(command: str) -> Iterator[str]:

@@ -29,7 +29,7 @@ def test_every_run_that_was_asked_for_is_in_exactly_one_column(card, step):
     assert found.columns == ("submitted", "out of time", "broken", "no scorecard")
     assert found.uncounted == ("broken", "no scorecard")
     assert found.totals == (1, 1, 1, 2)
-    assert found.runs == found.asked == 5
+    assert found.runs == found.planned == 5
 
 
 def test_agents_are_counted_apart_and_add_up(card):
@@ -40,7 +40,7 @@ def test_agents_are_counted_apart_and_add_up(card):
         ("tuner", (3, 0), 3),
         ("research / m", (0, 1), 1),
     ]
-    assert found.asked is None
+    assert found.planned is None
 
 
 def test_a_repeated_run_is_counted_once_and_its_first_attempt_is_named(card):
@@ -48,15 +48,15 @@ def test_a_repeated_run_is_counted_once_and_its_first_attempt_is_named(card):
     found = account(broken, card(attempt=2), asked=asked(1))
     assert found.runs == 1
     assert found.totals == (1,)
-    (apart,) = found.apart
-    assert apart.why == "disk full; it was repeated, and the last attempt counts"
+    (excluded,) = found.excluded
+    assert excluded.why == "disk full; it was repeated, and the last attempt counts"
 
 
 def test_each_excluded_run_is_named_with_its_reason(card):
     broken = card(seed=1, ending=Ending.BROKEN, reason="disk full")
     twice = LeftOut(run="x", why="b holds it too")
     found = account(broken, asked=asked(3), left_out=(twice,))
-    assert [(one.run, one.kind, one.why) for one in found.apart] == [
+    assert [(one.run, one.kind, one.why) for one in found.excluded] == [
         ("house-price:tuner:none:1", "broken", "disk full"),
         ("house-price:tuner:none:0", "no scorecard", "it left no steps"),
         ("house-price:tuner:none:2", "no scorecard", "it left no steps"),

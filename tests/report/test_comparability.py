@@ -27,7 +27,7 @@ def test_runs_of_the_original_are_no_runs_of_ours(card):
     found = told(card(sandbox=original, starter=None))
     assert found["Runs of the original benchmark"].endswith("scores cannot.")
     assert "Runs without isolation" not in found
-    assert "A starter nobody measured" not in found
+    assert "A starter that was never measured" not in found
 
 
 def test_versions_and_editions_of_one_task_are_kept_apart(card):
@@ -63,8 +63,8 @@ def test_other_limits_other_harnesses_and_missing_starters_are_told(card):
     ]
     found = told(*cards)
     assert "2 cpus" in found["Different limits"]
-    assert "0.1.0 and 9" in found["Judged by different versions"]
-    assert "mlab measure" in found["A starter nobody measured"]
+    assert "0.1.0 and 9" in found["Graded by different versions"]
+    assert "mlab measure" in found["A starter that was never measured"]
 
 
 def test_tasks_on_other_data_than_the_papers_are_named(experiment):

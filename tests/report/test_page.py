@@ -54,7 +54,7 @@ def test_the_headline_counts_every_run(page, experiment):
     counted = [card for card in experiment.cards if card.ending.counts]
     successes = sum(card.success for card in counted)
     assert f"Succeeded {successes} of {len(counted)}" in page.text
-    assert "Set apart 4" in page.text
+    assert "Excluded 4" in page.text
 
 
 def test_the_papers_averages_stand_in_the_page_each_with_its_interval():

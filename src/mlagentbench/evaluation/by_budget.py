@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import BestStep, BudgetPoint, FirstSuccess
 from mlagentbench.core.task import Direction, Task
-from mlagentbench.core.trace import Ending, Step, Trace
+from mlagentbench.core.trace import Ending, ModelCall, Trace
 from mlagentbench.evaluation.competence import competence
 from mlagentbench.evaluation.cost import Price, priced
 
@@ -38,9 +38,16 @@ def first_success(
 ) -> FirstSuccess | None:
     """Return when a run first passed the success threshold."""
     passing = {one.step for one in verdicts if competence(task, one.score).success}
-    for at, step in enumerate(trace.steps):
+    calls: list[ModelCall] = []
+    for step in trace.steps:
+        calls += step.calls
         if step.step in passing:
-            return _reached(trace.steps[: at + 1], prices)
+            return FirstSuccess(
+                step=step.step,
+                seconds=step.spent.seconds,
+                tokens=step.spent.tokens,
+                cost_usd=priced(step.spent.cost, calls, prices).usd,
+            )
     return None
 
 
@@ -62,22 +69,13 @@ def by_budget(
     budgets = [*(steps for steps in BUDGETS if steps < taken), taken]
     if not truncated:
         budgets += [steps for steps in BUDGETS if steps > taken]
-    return tuple(
-        _point(
-            task, steps, _score_at(trace, verdicts, steps) if steps < taken else final
-        )
+    scores = [
+        _score_at(trace, verdicts, steps) if steps < taken else final
         for steps in budgets
-    )
-
-
-def _reached(steps: Sequence[Step], prices: Mapping[str, Price]) -> FirstSuccess:
-    last = steps[-1]
-    calls = [call for step in steps for call in step.calls]
-    return FirstSuccess(
-        step=last.step,
-        seconds=last.spent.seconds,
-        tokens=last.spent.tokens,
-        cost_usd=priced(last.spent.cost, calls, prices).usd,
+    ]
+    return tuple(
+        BudgetPoint(steps=steps, score=score, success=competence(task, score).success)
+        for steps, score in zip(budgets, scores, strict=True)
     )
 
 
@@ -88,8 +86,3 @@ def _score_at(
     last = max(within, default=0)
     stood = [one for one in verdicts if one.step <= last]
     return max(stood, key=lambda one: one.step).score if stood else None
-
-
-def _point(task: Task, steps: int, score: float | None) -> BudgetPoint:
-    success = competence(task, score).success
-    return BudgetPoint(steps=steps, score=score, success=success)

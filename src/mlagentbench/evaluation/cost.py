@@ -70,15 +70,11 @@ class Cost(Record):
 
 def run_cost(trace: Trace, prices: Mapping[str, Price]) -> Cost:
     """Return the cost of a run, with the models that have no price."""
+    last = trace.end or (trace.steps[-1] if trace.steps else None)
+    spent = last.spent.cost if last else 0.0
     # `spent` changes only with steps, and these calls led to none.
     unstepped = sum(call.cost or 0.0 for call in trace.calls)
-    return priced(_spent(trace) + unstepped, all_calls(trace), prices)
-
-
-def _spent(trace: Trace) -> float:
-    if trace.end:
-        return trace.end.spent.cost
-    return trace.steps[-1].spent.cost if trace.steps else 0.0
+    return priced(spent + unstepped, all_calls(trace), prices)
 
 
 BILL_NOBODY = frozenset({"local", "scripted", "replay"})

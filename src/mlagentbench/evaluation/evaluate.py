@@ -56,6 +56,7 @@ def evaluate(
     counted = competence(task, verdict.score) if ending.counts else Competence()
     steps = verdict.steps if ending.counts else ()
     cost = run_cost(trace, context.prices)
+    starter = task.measured.starter if task.measured else None
     process = examine(task, trace, verdict.score, verdict.submission_error)
     return Scorecard(
         run=str(run),
@@ -73,7 +74,7 @@ def evaluate(
         score=verdict.score if ending.counts else None,
         score_ci=verdict.score_ci if ending.counts else None,
         submission_error=verdict.submission_error if ending.counts else None,
-        starter=_starter(task),
+        starter=starter and Starter(mean=starter.mean, sd=starter.sd, n=starter.n),
         improvement=counted.improvement,
         success=counted.success,
         significant=counted.significant,
@@ -96,10 +97,3 @@ def evaluate(
         harness=context.harness,
         created=context.created,
     )
-
-
-def _starter(task: Task) -> Starter | None:
-    if task.measured is None:
-        return None
-    measured = task.measured.starter
-    return Starter(mean=measured.mean, sd=measured.sd, n=measured.n)

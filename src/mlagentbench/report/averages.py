@@ -1,4 +1,4 @@
-"""One agent over tasks: averages, cost, Pareto fronts.
+"""Averages of one agent over tasks: success, improvement, cost, Pareto fronts.
 
 Every task weighs the same, however often it ran. A task that an agent never ran is
 left out of its average, and named.
@@ -13,7 +13,7 @@ import numpy as np
 
 from mlagentbench.core.record import Record
 from mlagentbench.core.score import has_usable_starter
-from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.text import harmless
 from mlagentbench.evaluation.cost import is_free
 from mlagentbench.evaluation.statistics.intervals import (
@@ -31,16 +31,16 @@ from mlagentbench.report.number_format import compact, dollars, tenths
 
 
 class Average(Record):
-    """An unweighted mean over tasks, twice bounded."""
+    """An unweighted mean over tasks with two intervals."""
 
     here: Estimate
-    """These tasks, chance being in the runs."""
+    """These tasks, with noise in the runs."""
     new: Estimate | None = None
-    """Other tasks like these, chance being in the tasks too; None for one task."""
+    """Other tasks like these, with noise in the tasks too; None for one task."""
 
 
 class Column(Record):
-    """Who acted, and the colour and mark it has on the whole page."""
+    """An agent with its model, and its colour and mark on the page."""
 
     who: str
     agent: str
@@ -53,19 +53,19 @@ class Column(Record):
         return self.place % COLOURS
 
     def made(self, card: Scorecard) -> bool:
-        """Tell whether a card's run was this one's."""
+        """Tell whether a run was made by this agent."""
         return _named(card) == (self.agent, self.model)
 
 
 class Summary(Record):
-    """How one agent did on some tasks of one edition."""
+    """The results of one agent on some tasks of one edition."""
 
     column: Column
     counted: Tally
     tasks: tuple[str, ...]
-    """What it was run on and its averages are over."""
+    """The tasks it has runs on, which its averages are over."""
     missing: tuple[str, ...] = ()
-    """What others were run on and it was not."""
+    """The tasks that only other agents have runs on."""
     mixed: bool = False
     """Whether several versions of a task are among them; then nothing is averaged."""
     success: Average | None = None
@@ -86,7 +86,7 @@ class Summary(Record):
 def summary(
     column: Column, cards: Iterable[Scorecard], tasks: Sequence[str]
 ) -> Summary:
-    """Average an agent's runs; `tasks` is what anybody was run on."""
+    """Average an agent's runs; `tasks` are those that any agent has runs on."""
     own = [card for card in cards if column.made(card)]
     by_task = _by_task(own)
     bare = Summary(
@@ -140,7 +140,7 @@ def _mean_of(
 
 
 def bounded_mean(by_task: Mapping[str, Sequence[float]]) -> Estimate:
-    """Average over tasks; infinite where scores are as large as numbers get."""
+    """Average over tasks; infinite if scores overflow."""
     try:
         with np.errstate(all="ignore"):
             return suite_mean(by_task)
@@ -159,7 +159,7 @@ class TimeSplit(Record):
     execute: float
     harness: float
     other: float
-    """What nobody accounts for: waiting, starting, judging."""
+    """Not recorded by step: waiting, starting, grading."""
 
 
 class Spending(Record):
@@ -168,23 +168,25 @@ class Spending(Record):
     column: Column
     runs: int
     tokens: float | None
-    """Read and written, cached ones included; None where it used none."""
+    """Read and written, cached ones included; None if it used none."""
     cached: float
     """Of these, read from a cache."""
     cost: float | None
-    """In dollars; None where nobody knows the price."""
+    """In dollars; None if the price is not known."""
     steps: float
     seconds: TimeSplit
 
 
 def spending(column: Column, cards: Iterable[Scorecard]) -> Spending | None:
-    """Average what an agent's counted runs took; None where none counts."""
+    """Average tokens, cost and time of an agent's runs; None if no run counts."""
     own = [card for card in cards if card.ending.counts and column.made(card)]
     if not own:
         return None
-    by_task: dict[str, list[Scorecard]] = {}
-    for card in own:
-        by_task.setdefault(card.score_name, []).append(card)
+    by_task = _by_task(own)
+    total = _mean(by_task, lambda card: card.seconds.total)
+    model = _mean(by_task, lambda card: card.seconds.model)
+    execute = _mean(by_task, lambda card: card.seconds.execute)
+    harness = _mean(by_task, lambda card: card.seconds.harness)
     tokens = _mean(by_task, lambda card: _tokens(card, *_KINDS))
     cost = _mean(by_task, lambda card: card.cost_usd or 0.0)
     unpriced = any(card.unpriced for card in own)
@@ -196,18 +198,13 @@ def spending(column: Column, cards: Iterable[Scorecard]) -> Spending | None:
         cached=_mean(by_task, lambda card: _tokens(card, "cached")),
         cost=cost if (cost or free) and not unpriced else None,
         steps=_mean(by_task, lambda card: card.steps),
-        seconds=_split(by_task),
-    )
-
-
-def _split(by_task: Mapping[str, Sequence[Scorecard]]) -> TimeSplit:
-    total = _mean(by_task, lambda card: card.seconds.total)
-    model = _mean(by_task, lambda card: card.seconds.model)
-    execute = _mean(by_task, lambda card: card.seconds.execute)
-    harness = _mean(by_task, lambda card: card.seconds.harness)
-    other = max(0.0, total - model - execute - harness)
-    return TimeSplit(
-        total=total, model=model, execute=execute, harness=harness, other=other
+        seconds=TimeSplit(
+            total=total,
+            model=model,
+            execute=execute,
+            harness=harness,
+            other=max(0.0, total - model - execute - harness),
+        ),
     )
 
 
@@ -226,7 +223,7 @@ Unit = Literal["tokens", "cost"]
 
 
 class FrontPoint(Record):
-    """One agent: what a mean run took, and how often it succeeds."""
+    """One agent: the tokens or cost of a mean run, and its success rate."""
 
     place: int
     spent: float
@@ -234,17 +231,17 @@ class FrontPoint(Record):
     low: float
     high: float
     on_front: bool = False
-    """Whether nobody succeeds as often for less, or more often for as much."""
+    """Whether no agent succeeds as often for less, or more often for as much."""
     text: str
 
 
 class Front(Record):
-    """Everyone whose spending is known, in order of it."""
+    """The agents whose spending is known, in order of it."""
 
     unit: Unit
     points: tuple[FrontPoint, ...]
     unknown: tuple[str, ...]
-    """Who is not drawn because what it took is not known."""
+    """Agents that are not drawn because their spending is not known."""
 
 
 def front(
@@ -299,11 +296,11 @@ def _beats(one: FrontPoint, other: FrontPoint) -> bool:
 
 
 COLOURS = 8
-"""How many colours and marks there are; after that they come again."""
+"""Colours and marks; after that they repeat."""
 
 
 def columns(cards: Iterable[Scorecard]) -> tuple[Column, ...]:
-    """Name everyone who acted, in order of appearance."""
+    """Return every agent, in order of appearance."""
     named = {_named(card): who(card) for card in cards}
     return tuple(
         Column(who=harmless(name), agent=agent, model=model, place=place)
@@ -320,6 +317,6 @@ def _named(card: Scorecard) -> tuple[str, str]:
     return harmless(card.agent), harmless(card.model)
 
 
-def who(card: Scorecard) -> str:
-    """Name who acted: the agent, and its model where it has one."""
-    return card.agent if card.model in ("", "none") else f"{card.agent} / {card.model}"
+def who(run: Scorecard | RunId) -> str:
+    """Name the agent of a run, and its model if it has one."""
+    return run.agent if run.model in ("", "none") else f"{run.agent} / {run.model}"

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import RunId, Scorecard
+from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.task import Budget, DataKind
 from mlagentbench.core.trace import Ending
 from mlagentbench.report.averages import who
@@ -21,138 +21,99 @@ class Caution(Record):
 
 
 def cautions(view: ExperimentView) -> tuple[Caution, ...]:
-    """Find every reason that this page's own runs give."""
+    """Return every reason that the runs of this page give."""
+    cards = view.cards
+    ours = [card for card in cards if not _is_original(card)]
+    limits = list(dict.fromkeys(card.sandbox.limits for card in cards))
+    versions = list(dict.fromkeys(card.harness.version for card in cards))
     found = (
-        _unsafe(view.cards),
-        _original_runs(view.cards),
-        _versions(view.cards),
-        _budgets(view),
-        _sandboxes(view.cards),
-        _harnesses(view.cards),
-        _unmeasured(view.cards),
-        _other_data(view),
+        (
+            "Runs without isolation",
+            listed(card.run for card in ours if card.sandbox.unsafe),
+            "the agent's code could read the labels. Compare these scores with"
+            " nothing.",
+        ),
+        (
+            "Runs of the original benchmark",
+            listed(card.run for card in cards if _is_original(card)),
+            "made by its own harness on its own data, and scored by its own graders if"
+            " there are any. The agents' process can be compared; scores cannot.",
+        ),
+        (
+            "Several versions or editions of one task",
+            listed(_several_versions(cards)),
+            "data, grader or budget differ between them. Each has a row of its own,"
+            " and no average is over both.",
+        ),
+        (
+            "Different budgets",
+            listed(_several_budgets(view)),
+            "a run that may do more is expected to score more.",
+        ),
+        (
+            "Different limits",
+            f"Runs had {listed(limits, ' or ')}" if len(limits) > 1 else "",
+            "with more cores or memory more can be trained in the same time.",
+        ),
+        (
+            "Graded by different versions",
+            f"mlagentbench {listed(versions, ' and ')}" if len(versions) > 1 else "",
+            "`mlab score` grades all of them again with one.",
+        ),
+        (
+            "A starter that was never measured",
+            listed(dict.fromkeys(c.score_name for c in ours if c.starter is None)),
+            "without its mean there is no improvement and no success. `mlab measure`"
+            " measures it.",
+        ),
+        (
+            "Not the data of the paper",
+            listed(_other_data(view)),
+            "substitutes or generated data. Their scores say nothing about published"
+            " ones.",
+        ),
     )
-    return tuple(caution for caution in found if caution)
+    return tuple(
+        Caution(title=title, text=f"{names}: {why}")
+        for title, names, why in found
+        if names
+    )
 
 
 def budget_text(budget: Budget) -> str:
-    """Write what a run may spend."""
+    """Write the limits of a run."""
     parts = [f"{budget.steps} steps", f"{budget.minutes:g} min"]
     parts += [f"{budget.tokens:,} tokens"] if budget.tokens else []
     parts += [f"${budget.cost_usd:g}"] if budget.cost_usd else []
     return ", ".join(parts)
 
 
-def _unsafe(cards: Sequence[Scorecard]) -> Caution | None:
-    runs = [c.run for c in cards if c.sandbox.unsafe and not _is_original(c)]
-    if not runs:
-        return None
-    return Caution(
-        title="Runs without isolation",
-        text=f"{listed(runs)}: the agent's code could read the labels. Compare these"
-        " scores with nothing.",
-    )
-
-
-def _original_runs(cards: Sequence[Scorecard]) -> Caution | None:
-    found = [card for card in cards if _is_original(card)]
-    if not found:
-        return None
-    return Caution(
-        title="Runs of the original benchmark",
-        text=f"{listed([card.run for card in found])}: made by its own harness on its"
-        " own data, and scored by its own graders where they are. How they were"
-        " worked can be compared with ours; scores cannot.",
-    )
-
-
 def _is_original(card: Scorecard) -> bool:
     return "original" in (card.edition, card.sandbox.provider)
 
 
-def _versions(cards: Sequence[Scorecard]) -> Caution | None:
+def _several_versions(cards: Sequence[Scorecard]) -> Iterable[str]:
     names: dict[str, set[str]] = {}
     for card in cards:
         names.setdefault(card.task, set()).add(card.score_name)
-    mixed = [" and ".join(sorted(group)) for group in names.values() if len(group) > 1]
-    if not mixed:
-        return None
-    return Caution(
-        title="Several versions or editions of one task",
-        text=f"{listed(mixed)}: data, grader or budget differ between them. Each has a"
-        " row of its own, and no average is over both.",
-    )
+    return (" and ".join(sorted(group)) for group in names.values() if len(group) > 1)
 
 
-def _budgets(view: ExperimentView) -> Caution | None:
-    several = [
-        f"{name} ({' or '.join(dict.fromkeys(map(budget_text, budgets)))})"
-        for name, budgets in view.budgets.items()
-        if len(set(map(budget_text, budgets))) > 1
-    ]
-    if not several:
-        return None
-    return Caution(
-        title="Different budgets",
-        text=f"{listed(several)}: a run that may do more is expected to score more.",
-    )
+def _several_budgets(view: ExperimentView) -> Iterable[str]:
+    for name, budgets in view.budgets.items():
+        texts = dict.fromkeys(map(budget_text, budgets))
+        if len(texts) > 1:
+            yield f"{name} ({' or '.join(texts)})"
 
 
-def _sandboxes(cards: Sequence[Scorecard]) -> Caution | None:
-    limits = list(dict.fromkeys(card.sandbox.limits for card in cards))
-    if len(limits) < 2:
-        return None
-    return Caution(
-        title="Different limits",
-        text=f"Runs had {listed(limits, ' or ')}: with more cores or memory more can be"
-        " trained in the same time.",
-    )
-
-
-def _harnesses(cards: Sequence[Scorecard]) -> Caution | None:
-    versions = list(dict.fromkeys(card.harness.version for card in cards))
-    if len(versions) < 2:
-        return None
-    return Caution(
-        title="Judged by different versions",
-        text=f"mlagentbench {listed(versions, ' and ')}: `mlab score` judges all of"
-        " them again with one.",
-    )
-
-
-def _unmeasured(cards: Sequence[Scorecard]) -> Caution | None:
-    names = dict.fromkeys(
-        card.score_name
-        for card in cards
-        if card.starter is None and not _is_original(card)
-    )
-    if not names:
-        return None
-    return Caution(
-        title="A starter nobody measured",
-        text=f"{listed(names)}: without its mean there is no improvement and no"
-        " success. `mlab measure` measures it.",
-    )
-
-
-def _other_data(view: ExperimentView) -> Caution | None:
-    shown = dict.fromkeys(card.score_name for card in view.cards)
-    names = [
-        facts.name
-        for facts in view.tasks
-        if facts.name in shown and facts.data not in (None, DataKind.REAL)
-    ]
-    if not names:
-        return None
-    return Caution(
-        title="Not the data of the paper",
-        text=f"{listed(names)}: substitutes or generated data. Their scores say nothing"
-        " about published ones.",
-    )
+def _other_data(view: ExperimentView) -> Iterable[str]:
+    shown = {card.score_name for card in view.cards}
+    for facts in view.tasks:
+        if facts.name in shown and facts.data not in (None, DataKind.REAL):
+            yield facts.name
 
 
 NO_CARD = "no scorecard"
-_UNKNOWN = "unknown"
 
 
 class AgentLine(Record):
@@ -168,8 +129,8 @@ class AgentLine(Record):
         return sum(self.counts)
 
 
-class SetApart(Record):
-    """A run that is in no average."""
+class ExcludedRun(Record):
+    """A run that is in no average, or has no score."""
 
     anchor: str
     run: str
@@ -186,10 +147,10 @@ class Accounts(Record):
     """Those of them that are in no average."""
     agents: tuple[AgentLine, ...]
     totals: tuple[int, ...]
-    asked: int | None
-    """How many runs were asked for; None where that is not known."""
-    apart: tuple[SetApart, ...]
-    failed: tuple[SetApart, ...]
+    planned: int | None
+    """The number of planned runs; None if it is not known."""
+    excluded: tuple[ExcludedRun, ...]
+    failed: tuple[ExcludedRun, ...]
     """Counted, but without a score."""
 
     @property
@@ -204,7 +165,7 @@ def accounts(
     """Count every run of an experiment once, by who acted and how it ended."""
     final = _last_attempts(rows)
     ended = [(who(row.card), _words(row.card.ending)) for row in final]
-    ended += [(_who(row.id), NO_CARD) for row in ungraded]
+    ended += [(who(row.id) if row.id else "unknown", NO_CARD) for row in ungraded]
     columns = _columns(final, without_card=bool(ungraded))
     agents = tuple(_line(name, ended, columns) for name in dict(ended))
     return Accounts(
@@ -212,10 +173,17 @@ def accounts(
         uncounted=tuple(name for name in columns if not _counts(name)),
         agents=agents,
         totals=tuple(map(sum, zip(*(line.counts for line in agents), strict=True))),
-        asked=len(view.asked) or None,
-        apart=(*_apart(rows, final), *_not_graded(ungraded), *_left_out(view)),
+        planned=len(view.asked) or None,
+        excluded=(
+            *_excluded(rows, final),
+            *_not_graded(ungraded),
+            *(
+                ExcludedRun(anchor="", run=one.run, kind="left out", why=one.why)
+                for one in view.left_out
+            ),
+        ),
         failed=tuple(
-            _set_apart(row)
+            _excluded_run(row)
             for row in final
             if row.card.ending.counts and row.card.score is None
         ),
@@ -252,24 +220,18 @@ def _line(
     return AgentLine(who=name, counts=tuple(counts[column] for column in columns))
 
 
-def _who(run: RunId | None) -> str:
-    if run is None:
-        return _UNKNOWN
-    return run.agent if run.model in ("", "none") else f"{run.agent} / {run.model}"
-
-
-def _apart(rows: Sequence[RunRow], final: Sequence[RunRow]) -> Iterable[SetApart]:
+def _excluded(rows: Sequence[RunRow], final: Sequence[RunRow]) -> Iterable[ExcludedRun]:
     kept = {row.anchor for row in final}
     for row in rows:
         if row.anchor not in kept:
-            yield _set_apart(row, "; it was repeated, and the last attempt counts")
+            yield _excluded_run(row, "; it was repeated, and the last attempt counts")
         elif not row.card.ending.counts:
-            yield _set_apart(row)
+            yield _excluded_run(row)
 
 
-def _set_apart(row: RunRow, more: str = "") -> SetApart:
+def _excluded_run(row: RunRow, more: str = "") -> ExcludedRun:
     why = row.why or "no reason recorded"
-    return SetApart(
+    return ExcludedRun(
         anchor=row.anchor,
         run=row.card.run,
         kind=_words(row.card.ending),
@@ -277,13 +239,8 @@ def _set_apart(row: RunRow, more: str = "") -> SetApart:
     )
 
 
-def _not_graded(ungraded: Iterable[UngradedRow]) -> Iterable[SetApart]:
+def _not_graded(ungraded: Iterable[UngradedRow]) -> Iterable[ExcludedRun]:
     for row in ungraded:
         steps = row.details.total_steps
         why = f"{steps:,} steps recorded" if steps else "it left no steps"
-        yield SetApart(anchor=row.anchor, run=row.run, kind=NO_CARD, why=why)
-
-
-def _left_out(view: ExperimentView) -> Iterable[SetApart]:
-    for one in view.left_out:
-        yield SetApart(anchor="", run=one.run, kind="left out", why=one.why)
+        yield ExcludedRun(anchor=row.anchor, run=row.run, kind=NO_CARD, why=why)

@@ -250,7 +250,7 @@ def numbers_in(text: str) -> Iterator[Number]:
             continue
         yield Number(
             value=-value * scale if match["sign"] == "-" else value * scale,
-            place=_place(digits) * scale * 10.0 ** _exponent(match["power"]),
+            place=_place(digits) * scale * 10.0 ** int((match["power"] or "e0")[1:]),
             unit={"percent": "%", "%": "%", "x": "x", "times": "x"}.get(unit, ""),
             start=match.start("digits"),
             end=match.end(),
@@ -274,10 +274,6 @@ def _place(digits: str) -> float:
         return float(10.0 ** -len(decimals))
     zeros = len(whole) - len(whole.rstrip("0"))
     return float(10.0**zeros) if 2 <= zeros < len(whole) else 1.0
-
-
-def _exponent(power: str | None) -> int:
-    return int(power[1:]) if power else 0
 
 
 MOST_CHARACTERS = 8_000

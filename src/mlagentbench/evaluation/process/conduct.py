@@ -77,13 +77,9 @@ def _changes_something(view: RunView, index: int) -> bool:
         step.action in WRITING and view.edits[index]
     ):
         return step.ok
-    return executes(step) and _left_other_files(view, index)
-
-
-def _left_other_files(view: RunView, index: int) -> bool:
-    if index == 0:
-        return True
-    before, after = view.steps[index - 1].snapshot, view.steps[index].snapshot
+    if not executes(step) or index == 0:
+        return executes(step)
+    before, after = view.steps[index - 1].snapshot, step.snapshot
     return before is None or after is None or before != after
 
 
@@ -180,29 +176,22 @@ def _is_new(view: RunView, name: str) -> bool:
     """Tell whether the agent made a file; scripts of the starter run each other."""
     if name in {view.task.script, *view.task.submission}:
         return False
+    named = [any(edit.file == name for edit in edits) for edits in view.edits]
     return not any(
         step.ok
         and step.action not in WRITING
         and name == workspace_name(given(step, "file_name"))
-        for step in view.steps[: _first_edit(view, name)]
+        for step in view.steps[: named.index(True)]
     )
-
-
-def _first_edit(view: RunView, name: str) -> int:
-    named = (any(edit.file == name for edit in edits) for edits in view.edits)
-    return next(index for index, here in enumerate(named) if here)
 
 
 def _mentions(view: RunView, script: str, module: str) -> bool:
     return any(
-        edit.file == script and module in _text(step)
+        module
+        in f"{given(step, 'content')} {given(step, 'command')} {step.observation}"
         for step, edits in zip(view.steps, view.edits, strict=True)
-        for edit in edits
+        if any(edit.file == script for edit in edits)
     )
-
-
-def _text(step: Step) -> str:
-    return f"{given(step, 'content')} {given(step, 'command')} {step.observation}"
 
 
 _WRONG_INPUT = ("wrong arguments.", "arguments must be text.")
@@ -236,11 +225,17 @@ def wasted_budget(view: RunView) -> Iterator[Finding]:
     """Find that the last tenth of the budget brought no measured improvement."""
     last = _last_tenth(view)
     if not last:
-        yield from _ended_without_step(view)
+        # Replies that led to no step took the last tenth or more.
+        if view.ending in _USED_UP and view.steps:
+            why = (
+                "What was asked for after this step used up the budget and did nothing."
+            )
+            yield found(view.steps[-1].action, why, view.steps[-1])
         return
     first = view.steps.index(last[0])
     best = _best(view, view.steps[:first])
-    if any(_improves(view, step, best) for step in last):
+    sign = view.task.direction.sign
+    if any(one.validation and sign * one.validation.value > best for one in last):
         return
     working = _working(last, view, best)
     if (
@@ -253,13 +248,6 @@ def wasted_budget(view: RunView) -> Iterator[Finding]:
         )
         why = "The last tenth of the budget brought no measured improvement."
         yield found(shown, why, view.steps[-1], *working[:3])
-
-
-def _ended_without_step(view: RunView) -> Iterator[Finding]:
-    """Find that replies which led to no step took the last tenth or more."""
-    if view.ending in _USED_UP and view.steps:
-        why = "What was asked for after this step used up the budget and did nothing."
-        yield found(view.steps[-1].action, why, view.steps[-1])
 
 
 def _last_tenth(view: RunView) -> list[Step]:
@@ -285,22 +273,16 @@ def _best(view: RunView, steps: tuple[Step, ...]) -> float:
     return max(values, default=-math.inf)
 
 
-def _improves(view: RunView, step: Step, best: float) -> bool:
-    sign = view.task.direction.sign
-    return step.validation is not None and sign * step.validation.value > best
-
-
 def _working(last: list[Step], view: RunView, best: float) -> list[Step]:
     """Return the steps before the closing ones, which restore the best and end."""
     end = len(last)
-    while end and (_closes(last[end - 1], view, best) or _prepares(last, end)):
+    while end:
+        # A step may only write the file that a closing step executes.
+        prepares = end < len(last) and last[end - 1].action in WRITING
+        if not prepares and not _closes(last[end - 1], view, best):
+            break
         end -= 1
     return last[:end]
-
-
-def _prepares(last: list[Step], end: int) -> bool:
-    """Tell whether a step only writes what a closing step executes."""
-    return end < len(last) and last[end - 1].action in WRITING
 
 
 def _closes(step: Step, view: RunView, best: float) -> bool:

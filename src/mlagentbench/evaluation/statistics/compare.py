@@ -79,7 +79,9 @@ def compare(a: AgentRuns, b: AgentRuns) -> Comparison:
         a=_facts(a, first),
         b=_facts(b, second),
         tasks=tuple(_pair(task, first[task], second[task]) for task in first),
-        success=_rates(first, second) if first else None,
+        success=contrast_rates(_successes(first), _successes(second))
+        if first
+        else None,
         improvement=contrast_means(_improvements(first), _improvements(second))
         if first
         else None,
@@ -132,12 +134,8 @@ def _pair(task: str, a: Sequence[Scorecard], b: Sequence[Scorecard]) -> TaskPair
     )
 
 
-def _rates(a: Cells, b: Cells) -> Contrast:
-    rates = [
-        {task: [card.success for card in cards] for task, cards in cells.items()}
-        for cells in (a, b)
-    ]
-    return contrast_rates(*rates)
+def _successes(cells: Cells) -> dict[str, list[bool]]:
+    return {task: [card.success for card in cards] for task, cards in cells.items()}
 
 
 def _improvements(cells: Cells) -> dict[str, list[float]]:

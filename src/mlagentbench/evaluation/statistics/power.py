@@ -36,11 +36,10 @@ def detectable_of_rates(
     """Return the detectable difference between success rates with this spread."""
     size = math.hypot(rate_error(a), rate_error(b))
     found = _detectable(a, b, Error(size=size, freedom=math.inf))
-    capped = {
-        "these_tasks": _at_most_all(found.these_tasks),
-        "over_tasks": _at_most_all(found.over_tasks),
-    }
-    return found.model_copy(update=capped)
+    differences = {"these_tasks": found.these_tasks, "over_tasks": found.over_tasks}
+    return found.model_copy(
+        update={k: v if v is None else min(1.0, v) for k, v in differences.items()}
+    )
 
 
 def detectable_of_means(
@@ -59,7 +58,8 @@ def smallest(error: Error) -> float:
 
 def in_words(found: Detectable) -> str:
     """Describe the detectable difference."""
-    given = f"With {runs_in_words(found)} on {_tasks(found.tasks)}"
+    tasks = "1 task" if found.tasks == 1 else f"{found.tasks} tasks"
+    given = f"With {runs_in_words(found)} on {tasks}"
     general = found.over_tasks and (
         f"for tasks like these in general, one under {_points(found.over_tasks)}"
     )
@@ -90,26 +90,17 @@ def _detectable(
         most=max(counts),
         tasks=len(apart),
         these_tasks=_known(error),
-        over_tasks=_known(_between(apart)) if len(apart) > 1 else None,
+        over_tasks=_known(
+            Error(size=math.sqrt(variance(apart) / len(apart)), freedom=len(apart) - 1)
+        )
+        if len(apart) > 1
+        else None,
     )
-
-
-def _between(apart: Sequence[float]) -> Error:
-    size = math.sqrt(variance(apart) / len(apart))
-    return Error(size=size, freedom=len(apart) - 1)
 
 
 def _known(error: Error) -> float | None:
     # Equal values say nothing about noise.
     return smallest(error) if 0 < error.size < math.inf else None
-
-
-def _at_most_all(rate: float | None) -> float | None:
-    return None if rate is None else min(1.0, rate)
-
-
-def _tasks(count: int) -> str:
-    return "1 task" if count == 1 else f"{count} tasks"
 
 
 def _points(fraction: float) -> str:

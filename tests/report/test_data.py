@@ -1,7 +1,97 @@
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.report.data import code_changes
+from mlagentbench.core.scorecard import Starter
+from mlagentbench.core.task import (
+    Baseline,
+    DataKind,
+    Direction,
+    Edition,
+    Measured,
+    Task,
+)
+from mlagentbench.core.trace import Trace
+from mlagentbench.report.data import ExperimentView, TaskFacts, code_changes, task_facts
+
+
+def a_task(measured: Measured | None) -> Task:
+    return Task(
+        id="house-price",
+        version=2,
+        title="Houses",
+        category="tabular",
+        modality="tabular",
+        metric="MAE",
+        direction=Direction.LOWER,
+        unit="USD",
+        submission=("submission.csv",),
+        perfect=0.0,
+        edition="mini",
+        data=Edition(data=DataKind.REAL, summary="Ames", size_mb=1),
+        folder=Path("house_price"),
+        measured=measured,
+    )
+
+
+def a_view(*cards, **more) -> ExperimentView:
+    return ExperimentView(title="t", created="now", cards=cards, **more)
+
+
+def test_a_measured_task_brings_its_baselines():
+    baseline = Baseline(mean=200.0, sd=3.0, n=8, date="2026-11-15")
+    reference = baseline.model_copy(update={"mean": 150.0})
+    measured = Measured(starter=baseline, reference=reference, digest="d")
+    facts = task_facts(a_task(measured))
+    assert facts.name == "house-price@2/mini"
+    assert facts.starter == Starter(mean=200.0, sd=3.0, n=8)
+    assert facts.reference == 150.0
+    assert facts.data is DataKind.REAL
+
+
+def test_a_task_nobody_measured_has_no_bar():
+    facts = task_facts(a_task(None))
+    assert facts.starter is None
+    assert facts.success_threshold is None
+
+
+@pytest.mark.parametrize(
+    ("mean", "direction", "bar"),
+    [
+        (200.0, Direction.LOWER, 180.0),
+        (0.5, Direction.HIGHER, 0.55),
+        (-2.0, Direction.HIGHER, -1.8),
+    ],
+)
+def test_the_bar_is_a_tenth_better_than_the_starter(mean, direction, bar):
+    starter = Starter(mean=mean, sd=1, n=8)
+    facts = TaskFacts(
+        name="x@1/mini", title="x", metric="m", direction=direction, starter=starter
+    )
+    assert facts.success_threshold == pytest.approx(bar)
+
+
+def test_a_card_whose_task_is_gone_is_still_explained(card):
+    facts = a_view(card()).facts(card())
+    assert facts.name == "house-price@1/mini"
+    assert facts.starter == card().starter
+    assert facts.data is None
+
+
+def test_the_steps_of_a_repeated_run_belong_to_its_last_attempt(card):
+    first, second = card(attempt=1), card(attempt=2)
+    trace = Trace(run=first.run)
+    view = a_view(first, second, traces=(trace,))
+    assert view.trace(first) is None
+    assert view.trace(second) == trace
+
+
+def test_a_trace_without_a_card_is_not_lost(card):
+    graded, lost = Trace(run=card().run), Trace(run="other:tuner:none:0")
+    assert a_view(card(), traces=(graded, lost)).ungraded == (lost,)
+
 
 LINES = st.lists(st.sampled_from("abcd")).map("\n".join)
 

@@ -1,5 +1,3 @@
-"""Which files a step changed."""
-
 import pytest
 
 from mlagentbench.evaluation.process.run_view import edits_of

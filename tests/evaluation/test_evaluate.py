@@ -1,5 +1,3 @@
-"""From a trace to a scorecard."""
-
 import pytest
 from tests.support.records import CONTEXT, end, model_call, step, toy_task
 

@@ -1,5 +1,3 @@
-"""What smaller budgets would have given."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

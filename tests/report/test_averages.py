@@ -1,7 +1,7 @@
 import pytest
 
 from mlagentbench.core.trace import Ending
-from mlagentbench.report.averages import columns, summary
+from mlagentbench.report.averages import columns, summary, who
 from mlagentbench.report.tables import headlines, suite_tables
 
 FAILED = {"success": False, "significant": False, "improvement": 0.0}
@@ -94,3 +94,8 @@ def test_without_counted_runs_nobody_is_first(card):
     (line,) = headlines(suite_tables([card(ending=Ending.BROKEN, **INVALID)]))
     assert line.first is None
     assert line.level == ()
+
+
+def test_an_agent_without_a_model_is_named_alone(card):
+    assert who(card()) == "tuner"
+    assert who(card(agent="research", model="x/y")) == "research / x/y"

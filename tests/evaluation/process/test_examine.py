@@ -1,5 +1,3 @@
-"""What a scorecard says about how a run was worked."""
-
 import pytest
 from tests.support.records import CONTEXT
 

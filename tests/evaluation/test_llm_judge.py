@@ -1,5 +1,3 @@
-"""Votes become an opinion that says how far it can be trusted."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,19 +1,49 @@
-"""Averages over tasks."""
-
 import math
+import random
+import statistics
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.stats import binomtest
 
 from mlagentbench.evaluation.statistics.intervals import (
+    TIMING_CONFIDENCE,
+    median_interval,
     new_tasks,
     suite_mean,
     suite_rate,
     wilson,
 )
+
+counts = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+@given(counts)
+def test_it_is_what_scipy_computes(count):
+    successes, n = count
+    theirs = binomtest(successes, n).proportion_ci(0.95, method="wilson")
+    ours = wilson(successes, n)
+    assert ours.low == pytest.approx(theirs.low, abs=1e-12)
+    assert ours.high == pytest.approx(theirs.high, abs=1e-12)
+
+
+@given(counts)
+def test_the_rate_lies_within_and_a_rate_stays_a_rate(count):
+    found = wilson(*count)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+def test_without_a_run_it_may_be_anything():
+    found = wilson(0, 0)
+    assert (found.low, found.high, found.n) == (0, 1, 0)
+
+
+def test_all_of_one_run_does_not_mean_always():
+    assert wilson(1, 1).low == pytest.approx(0.2065, abs=1e-4)
+
 
 NEVER, ALWAYS = [False] * 8, [True] * 8
 runs = st.dictionaries(
@@ -136,3 +166,34 @@ def test_resampling_runs_would_hold_the_truth_less_often():
         bootstrap += low <= 0.05 <= high
     assert ours / len(studies) > 0.92
     assert bootstrap / len(studies) < 0.88
+
+
+def test_five_values_give_the_least_and_the_greatest():
+    assert median_interval([3.0, 1.0, 2.0, 5.0, 4.0]) == (1.0, 5.0)
+
+
+@pytest.mark.parametrize("values", [[2.0], [2.0, 1.0], [1.0, 3.0, 2.0]])
+def test_few_values_give_their_whole_range(values):
+    assert median_interval(values) == (min(values), max(values))
+
+
+def test_many_values_leave_the_outermost_out():
+    low, high = median_interval([float(value) for value in range(21)])
+    assert 0 < low < 10 < high < 20
+
+
+@pytest.mark.parametrize("n", [5, 6, 8, 13, 40])
+def test_the_interval_holds_the_median_as_often_as_it_says(n):
+    draw = random.Random(n)
+    held = 0
+    for _ in range(4000):
+        low, high = median_interval([draw.expovariate(1) for _ in range(n)])
+        held += low <= 0.6931 <= high
+    assert held / 4000 > TIMING_CONFIDENCE - 0.015
+
+
+def test_the_interval_holds_the_sample_median():
+    draw = random.Random(1)
+    values = [draw.random() for _ in range(9)]
+    low, high = median_interval(values)
+    assert low <= statistics.median(values) <= high

@@ -1,9 +1,118 @@
-"""What was left in the end: worse than the best, nothing, or time for nothing."""
+"""Checks of results and of the end of the budget."""
 
 import pytest
 
 from mlagentbench.core.task import Budget
 from mlagentbench.core.trace import Ending, Seconds, Spent
+
+
+def test_changing_the_script_before_running_it_is_found(run):
+    run.reads().writes().executes(score=1.0)
+    (finding,) = run.found("baseline_never_measured")
+    assert finding.steps == (2,)
+
+
+def test_running_it_first_is_sound(run):
+    assert run.executes().writes().executes().at("baseline_never_measured") == []
+
+
+def test_a_start_that_failed_measures_nothing(run):
+    assert run.fails().writes().at("baseline_never_measured") == [2]
+
+
+def test_any_measured_execution_counts(run):
+    run.commands("bash all.sh", score=3.0).writes()
+    assert run.at("baseline_never_measured") == []
+
+
+def test_work_on_a_copy_leaves_the_original_to_be_measured(run):
+    run.writes("a", "mine.py").executes("mine.py").executes("train.py").writes()
+    assert run.at("baseline_never_measured") == []
+
+
+def test_writing_the_script_as_it_was_read_is_no_change(run):
+    run.reads(seen="code").writes("code").executes().writes("new")
+    assert run.at("baseline_never_measured") == []
+
+
+def test_the_code_to_be_submitted_counts_as_the_starter(run, code_task):
+    run.writes("a", "layer.py").executes()
+    assert run.at("baseline_never_measured", task=code_task) == [1]
+
+
+def test_ending_without_ever_running_it_is_found_at_the_last_step(run):
+    assert run.reads().answers().at("baseline_never_measured") == [2]
+
+
+def test_a_run_without_steps_has_nothing_to_show(run):
+    assert run.found("baseline_never_measured") == []
+
+
+def test_a_file_that_never_came_is_found(run):
+    run.says("I will write ensemble.py now.").executes().reads().answers()
+    (finding,) = run.found("plan_drift")
+    assert finding.steps == (1,)
+    assert "ensemble.py" in finding.why
+    assert finding.quote == "I will write ensemble.py now."
+
+
+def test_a_file_that_came_later_is_none(run):
+    run.says("I will write ensemble.py now.").reads().executes()
+    run.reads("a").writes("x", "ensemble.py").answers()
+    assert run.at("plan_drift") == []
+
+
+def test_an_item_of_the_plan_that_names_a_file_is_an_announcement(run):
+    plan = "1. Run the baseline\n2. Write features.py\n3. Submit"
+    run.says(plan, "Research Plan and Status").executes().answers()
+    assert run.at("plan_drift") == [1]
+
+
+def test_a_plan_that_was_done_is_none(run):
+    run.says("1. Run train.py", "Plan").executes().answers()
+    assert run.at("plan_drift") == []
+
+
+def test_an_action_called_by_its_name_must_come(run):
+    run.says("I will use Check Submission first.").answers()
+    assert run.at("plan_drift") == [1]
+    run.steps.clear()
+    run.says("I will use Check Submission first.").does("Check Submission").answers()
+    assert run.at("plan_drift") == []
+
+
+def test_something_to_be_done_now_must_come_soon(run):
+    run.says("I will now execute the script.")
+    for number in range(3):
+        run.reads(f"{number}.txt")
+    assert run.at("plan_drift") == [1]
+    run.steps.clear()
+    assert run.says("Let me run the script.").executes().at("plan_drift") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If that fails I will write fallback.py.",
+        "I will write fallback.py later.",
+        "I will use a smaller model.",
+        "I will read about it.",
+        "We could write b.py.",
+    ],
+)
+def test_what_is_uncertain_or_vague_is_no_announcement(run, text):
+    assert run.says(text).reads().reads("a").answers().at("plan_drift") == []
+
+
+def test_it_is_told_once(run):
+    run.says("I will write b.py.").says("I will write b.py.").answers()
+    assert run.at("plan_drift") == [1]
+
+
+def test_a_budget_that_ended_left_no_chance(run):
+    run.says("I will write b.py.").reads()
+    assert run.at("plan_drift", ending=Ending.OUT_OF_STEPS) == []
+    assert run.at("plan_drift", ending=Ending.STOPPED) == [1]
 
 
 def test_leaving_something_worse_than_the_best_is_found(run):

@@ -1,5 +1,3 @@
-"""What so few runs could show at all."""
-
 import numpy as np
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the charts draw, validation curves."""
+"""Data of the charts: improvement bars, shares, validation curves."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ class Point(Record):
 
     value: float
     valid: bool
-    """False where nothing could be scored, which counts as no improvement."""
+    """False without a valid submission, which counts as no improvement."""
     text: str
 
 
@@ -52,14 +52,14 @@ class TaskName(Record):
 
 
 class Share(Record):
-    """One agent's runs by what came of them, or its seconds by where they went."""
+    """One agent's runs by outcome, or its seconds by kind."""
 
     agent: int
     parts: tuple[float, ...]
 
 
 class EditionCharts(Record):
-    """What is drawn of one edition's averages."""
+    """Charts of one edition's averages."""
 
     fronts: tuple[Front, ...]
     outcomes: tuple[Share, ...]
@@ -78,18 +78,18 @@ class Curve(Record):
     best: tuple[float, ...]
     seed: int
     shown: tuple[str, ...]
-    """The values as they are written."""
+    """The values as texts."""
     held_out_steps: tuple[int, ...] = ()
     held_out: tuple[float, ...] = ()
-    """What the steps' submissions scored on held-out data, where they were judged."""
+    """Held-out scores after steps, if steps were graded."""
 
 
 class Median(Record):
-    """One agent's middle run at each step; more than half had something by then."""
+    """One agent's median run at each step, from steps that more than half reached."""
 
     agent: int
     held_out: bool
-    """Whether on held-out data; else the best so far on the visible split."""
+    """On held-out data; otherwise the best so far on the visible split."""
     steps: tuple[int, ...]
     values: tuple[float, ...]
 
@@ -103,12 +103,12 @@ class TaskCurves(Record):
     axis: str
     direction: Direction
     starter: float | None
-    bar: float | None
+    threshold: float | None
     span: tuple[float, float]
-    """The part of the axis worth looking at; what lies outside is marked on it."""
+    """The visible part of the axis; values outside are marked at its edge."""
     curves: tuple[Curve, ...]
     medians: tuple[Median, ...] = ()
-    """For agents with so many runs that their lines would hide each other."""
+    """For agents with so many runs that their lines hide each other."""
 
 
 class Charts(Record):
@@ -208,7 +208,7 @@ def task_curves(
         if trace and _measured(trace)
     ]
     starter = _finite(facts.starter.mean) if facts.starter else None
-    bar = _finite(facts.success_threshold)
+    threshold = _finite(facts.success_threshold)
     return TaskCurves(
         name=harmless(name),
         task=harmless(cards[0].task),
@@ -216,8 +216,8 @@ def task_curves(
         axis=harmless(f"{facts.metric} ({facts.unit})" if facts.unit else facts.metric),
         direction=facts.direction,
         starter=starter,
-        bar=bar,
-        span=_span(curves, [line for line in (starter, bar) if line is not None]),
+        threshold=threshold,
+        span=_span(curves, [line for line in (starter, threshold) if line is not None]),
         curves=tuple(curves),
         medians=tuple(_medians(curves)),
     )
@@ -249,8 +249,8 @@ def _medians(curves: Sequence[Curve]) -> Iterable[Median]:
     for agent in dict.fromkeys(curve.agent for curve in curves):
         own = [curve for curve in curves if curve.agent == agent]
         measured = [list(zip(c.steps, c.best, strict=True)) for c in own]
-        judged = [list(zip(c.held_out_steps, c.held_out, strict=True)) for c in own]
-        for lines, held_out in ((measured, False), (judged, True)):
+        graded = [list(zip(c.held_out_steps, c.held_out, strict=True)) for c in own]
+        for lines, held_out in ((measured, False), (graded, True)):
             line = median_line(agent, lines, held_out=held_out)
             if line:
                 yield line
@@ -273,20 +273,20 @@ def _measured(trace: Trace) -> list[tuple[int, float]]:
 
 
 def _span(curves: Sequence[Curve], lines: Sequence[float]) -> tuple[float, float]:
-    """Span the best values and the lines, and of the rest what lies near them."""
+    """Return the range of the best values, the lines and the values near them."""
     core = [*lines, *(value for curve in curves for value in curve.best[1:])]
     core = core or [value for curve in curves for value in curve.best] or [0.0]
     low, high = min(core), max(core)
-    room = (high - low) or abs(high) or 1.0
+    reach = (high - low) or abs(high) or 1.0
     values = [value for curve in curves for value in (*curve.values, *curve.held_out)]
-    near = [value for value in values if low - room <= value <= high + room]
+    near = [value for value in values if low - reach <= value <= high + reach]
     low, high = min([low, *near]), max([high, *near])
     margin = 0.08 * ((high - low) or abs(high) or 1.0)
     return low - margin, high + margin
 
 
 def _rounded(value: float) -> float:
-    """Keep what can be seen: a chart is at most some thousand points high."""
+    """Round to what can be seen: a chart is at most some thousand pixels high."""
     return float(f"{value:.6g}")
 
 
@@ -295,13 +295,13 @@ def _finite(value: float | None) -> float | None:
 
 
 CROWD = 4
-"""From so many runs on, single lines hide each other."""
+"""With so many runs, single lines hide each other."""
 
 
 def median_line(
     agent: int, lines: Sequence[Sequence[tuple[int, float]]], *, held_out: bool
 ) -> Median | None:
-    """Follow the middle of several stepped lines; None where they are few."""
+    """Return the median of several stepped lines; None if they are few."""
     drawn = [line for line in lines if line]
     if len(drawn) < CROWD:
         return None
@@ -317,7 +317,7 @@ def median_line(
 
 
 def _standing(lines: Sequence[Sequence[tuple[int, float]]], at: int) -> list[float]:
-    """Return what each line had by a step; lines that begin later are left out."""
+    """Return the value of each line at a step, without lines that start later."""
     stood = ([value for step, value in line if step <= at] for line in lines)
     return [values[-1] for values in stood if values]
 

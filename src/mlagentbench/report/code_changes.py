@@ -9,22 +9,22 @@ from mlagentbench.core.trace import Step, Trace
 from mlagentbench.report.data import FileChange, code_changes
 
 _LONGEST = 200_000
-_LINES_TOLD = 4
+_LINES_SHOWN = 4
 
 
 @dataclass(frozen=True)
 class Edit:
-    """One step that wrote a file; what it changed is worked out when asked for."""
+    """One step that wrote a file; the difference is computed on demand."""
 
     step: Step
     name: str
     before: str | None
-    """What the file held, where that is known."""
+    """The earlier content, if it is known."""
     after: str | None
-    """What it holds now, where the step wrote it whole."""
+    """The new content, if the step wrote all of it."""
 
     def change(self) -> FileChange | None:
-        """Compare what was written with what was there; None where that is unknown."""
+        """Compare the new content with the earlier one; None if either is unknown."""
         if self.before is None or self.after is None:
             return None
         if max(len(self.before), len(self.after)) > _LONGEST:
@@ -33,8 +33,8 @@ class Edit:
         same = FileChange(name=self.name, kind="changed", added=0, removed=0, lines=())
         return changes[0] if changes else same
 
-    def told(self) -> str:
-        """Say in a few words what was changed."""
+    def summary(self) -> str:
+        """Describe the difference in a few words."""
         shown = first_lines(self.name, lines=1, characters=60)
         change = self.change()
         if change is not None:
@@ -49,7 +49,7 @@ class Edit:
 
 
 def edits(trace: Trace) -> dict[int, Edit]:
-    """Follow the files a run writes; return its edits by their place in the trace."""
+    """Return the edits of a run by their index in the trace."""
     texts: dict[str, str] = {}
     found: dict[int, Edit] = {}
     for place, step in enumerate(trace.steps):
@@ -64,7 +64,7 @@ def edits(trace: Trace) -> dict[int, Edit]:
 
 
 def _from_diff(observation: str, shown: str) -> str:
-    """Read the difference that an edit by a model is answered with."""
+    """Read the difference from the observation of an edit by a model."""
     _, found, diff = observation[:_LONGEST].partition("\n@@ ")
     if not found:
         return ""
@@ -74,7 +74,7 @@ def _from_diff(observation: str, shown: str) -> str:
 
 def _counts(shown: str, lines: Iterable[str], removed: int) -> str:
     added = [line[1:].strip() for line in lines if line.startswith("+")]
-    text = "; ".join(_brief(line) for line in added[:_LINES_TOLD] if line)
+    text = "; ".join(_brief(line) for line in added[:_LINES_SHOWN] if line)
     if not added and not removed:
         return f"{shown} as before"
     counts = f"{shown} +{len(added)} -{removed}"

@@ -1,4 +1,4 @@
-"""Experiment folders -> ReportData (moved out of cli)."""
+"""Collection of a report's data from experiment folders."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ _NAMED_AT_MOST = 3
 
 
 def view_of(experiments: list[Experiment]) -> ExperimentView:
-    """Read experiments back; what cannot be read becomes a note, not a gap."""
+    """Read experiments; whatever cannot be read becomes a note, not a gap."""
     parts = [read_part(experiment) for experiment in experiments]
     owners = _owners(parts)
     own = [(part, owners[place]) for place, part in enumerate(parts)]
@@ -63,31 +63,31 @@ class Part:
     cards: list[Scorecard]
     notes: list[str]
     runs: list[RunId] = field(default_factory=list)
-    """Those that were asked for, then those that only have a scorecard."""
+    """Planned runs, then those that only have a scorecard."""
     tasks: dict[str, Task] = field(default_factory=dict)
-    """By what a score belongs to."""
+    """By `task@version/edition`."""
     traces: dict[str, Trace] = field(default_factory=dict)
     """By run."""
 
     @property
     def name(self) -> str:
-        """What the experiment's folder is called."""
+        """The name of the experiment's folder."""
         return self.experiment.folder.absolute().name
 
     @property
     def asked_runs(self) -> list[RunId]:
-        """Every run that was asked for; none where nobody knows."""
+        """Every planned run; none if the plan cannot be read."""
         return self.experiment.runs() if self.asked else []
 
     @property
     def budgets(self) -> dict[str, Budget]:
-        """What runs might spend, by what their scores belong to."""
+        """Budgets by `task@version/edition`."""
         tasks = self.asked.tasks if self.asked else ()
         return {f"{one.id}@{one.version}/{one.edition}": one.budget for one in tasks}
 
 
 def _owners(parts: list[Part]) -> list[set[str]]:
-    """Give each run to the first experiment that holds it."""
+    """Assign each run to the first experiment that holds it."""
     seen: set[str] = set()
     owners: list[set[str]] = []
     for part in parts:
@@ -149,7 +149,7 @@ def _title(experiments: list[Experiment]) -> str:
 
 
 def read_part(experiment: Experiment) -> Part:
-    """Read one experiment back; whatever is missing or damaged becomes a note."""
+    """Read one experiment; whatever is missing or damaged becomes a note."""
     notes: list[str] = []
     asked = _asked(experiment, notes)
     cards = _cards(experiment, notes)
@@ -163,11 +163,11 @@ def read_part(experiment: Experiment) -> Part:
 
 
 def step_scores(part: Part) -> dict[str, tuple[tuple[int, float], ...]]:
-    """Return what steps scored on held-out data, by run."""
-    judged = part.experiment.step_scores()
+    """Return the held-out scores of steps, by run."""
+    graded = part.experiment.step_scores()
     return {
         run: tuple((one.step, one.score) for one in scores if one.score is not None)
-        for run, scores in judged.items()
+        for run, scores in graded.items()
     }
 
 
@@ -226,7 +226,7 @@ def _read_traces(part: Part) -> Iterable[tuple[str, Trace]]:
 
 
 def _without_calls(trace: Trace) -> Trace:
-    """Leave out what models replied: no page shows it, and it is most of the size."""
+    """Drop the replies of models: no page shows them, and they are most of the size."""
     steps = tuple(step.model_copy(update={"calls": ()}) for step in trace.steps)
     return trace.model_copy(update={"steps": steps, "calls": ()})
 
@@ -241,7 +241,7 @@ def _strangers(part: Part) -> Iterable[str]:
 def changes_of(
     experiment: Experiment, run: RunId, trace: Trace, starter: Mapping[str, str]
 ) -> CodeChanges:
-    """Compare a run's last workspace, or what it submitted, with the starter."""
+    """Compare a run's last workspace, or its submission, with the starter."""
     folder = experiment.submission_folder(run)
     found = final_code(experiment.snapshots, folder, trace, starter)
     return CodeChanges(

@@ -14,7 +14,7 @@ from mlagentbench.core.trace import Trace
 
 
 class TaskFacts(Record):
-    """What a reader must know of a task to understand its scores."""
+    """The facts of a task that explain its scores."""
 
     name: str
     """`task@version/edition`: scores of different names are never compared."""
@@ -24,9 +24,9 @@ class TaskFacts(Record):
     unit: str = ""
     data: DataKind | None = None
     summary: str = ""
-    """What the data is, in one line."""
+    """The data, in one line."""
     starter: Starter | None = None
-    """None where the starter was never measured."""
+    """None if the starter was never measured."""
     reference: float | None = None
     """The mean of a known good solution."""
 
@@ -39,14 +39,14 @@ class TaskFacts(Record):
 
 
 class LeftOut(Record):
-    """A run that was found but is not shown, because another stands for it."""
+    """A run that is not shown, because another experiment holds it too."""
 
     run: str
     why: str
 
 
 class FileChange(Record):
-    """One file that is not what the starter has."""
+    """One file that differs from the starter."""
 
     name: str
     kind: Literal["changed", "new", "removed"]
@@ -61,9 +61,9 @@ class CodeChanges(Record):
 
     files: tuple[FileChange, ...] = ()
     others: tuple[str, ...] = ()
-    """Files that are not compared, with the reason: data, outputs, what is too long."""
+    """Files that are not compared, with the reason: data, outputs, too long."""
     note: str = ""
-    """What a reader must know of it: where it was read, or why there is nothing."""
+    """Where the code was read, or why there is none."""
 
 
 class ExperimentView(Record):
@@ -75,21 +75,21 @@ class ExperimentView(Record):
     tasks: tuple[TaskFacts, ...] = ()
     traces: tuple[Trace, ...] = ()
     step_scores: dict[str, tuple[tuple[int, float], ...]] = Field(default_factory=dict)
-    """By run: what a step's submission scored on held-out data, where it was judged."""
+    """By run: held-out scores after steps, if steps were graded."""
     packages: dict[str, str] = Field(default_factory=dict)
-    """Versions of what ran and judged."""
+    """Versions of the packages that ran and graded."""
     notes: tuple[str, ...] = ()
     """Warnings, shown before any number."""
     asked: tuple[RunId, ...] = ()
-    """Every run that was asked for, as far as that can be read."""
+    """Every planned run, as far as the plan can be read."""
     left_out: tuple[LeftOut, ...] = ()
     code: dict[str, CodeChanges] = Field(default_factory=dict)
-    """By run: what it made of the starter's files."""
+    """By run: its changes to the starter's files."""
     budgets: dict[str, tuple[Budget, ...]] = Field(default_factory=dict)
-    """By what a score belongs to: every budget that runs of it had."""
+    """By `task@version/edition`: every budget that its runs had."""
 
     def facts(self, card: Scorecard) -> TaskFacts:
-        """Find a card's task; what the card itself knows serves where it is gone."""
+        """Find a card's task; if it is gone, use what the card holds."""
         named = {facts.name: facts for facts in self.tasks}
         return named.get(card.score_name) or _facts_from_card(card)
 
@@ -108,7 +108,7 @@ class ExperimentView(Record):
 
 
 def task_facts(task: Task) -> TaskFacts:
-    """Take from a task what a report shows of it."""
+    """Return the facts of a task."""
     measured = task.measured
     starter = measured.starter if measured else None
     return TaskFacts(
@@ -136,13 +136,13 @@ def _facts_from_card(card: Scorecard) -> TaskFacts:
 
 _LONGEST_DIFF = 60_000
 _LONGEST_LINE = 500
-"""Nobody reads on; and a line without end would hide the next one."""
+"""An endless line would hide the next one."""
 
 
 def code_changes(
     starter: Mapping[str, str], final: Mapping[str, str], *, whole: bool = True
 ) -> tuple[FileChange, ...]:
-    """Compare texts by name; where `final` is not whole, what lacks is not removed."""
+    """Compare texts by name; without `whole`, a missing file is not a removed one."""
     names = [*starter, *(name for name in final if name not in starter)]
     changes = (
         _change(name, starter.get(name), final.get(name))
@@ -180,14 +180,14 @@ def _diff_lines(before: str, after: str) -> list[str]:
 
 def _kept(lines: list[str]) -> tuple[str, ...]:
     kept: list[str] = []
-    room = _LONGEST_DIFF
+    left = _LONGEST_DIFF
     for line in lines:
-        room -= min(len(line), _LONGEST_LINE) + 1
-        if room < 0:
+        left -= min(len(line), _LONGEST_LINE) + 1
+        if left < 0:
             break
         kept.append(_cut(line))
-    left = len(lines) - len(kept)
-    return (*kept, f"  ... {left:,} more lines") if left else tuple(kept)
+    more = len(lines) - len(kept)
+    return (*kept, f"  ... {more:,} more lines") if more else tuple(kept)
 
 
 def _cut(line: str) -> str:

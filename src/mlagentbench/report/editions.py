@@ -1,8 +1,8 @@
-"""Everything said of one edition; smaller budgets.
+"""Tables and charts of one edition, and its averages at smaller budgets.
 
-Taken from runs whose steps were scored on held-out data. A run that had no valid
-submission by then counts as no improvement, and one that ended earlier keeps what it
-had.
+Budget curves are from runs whose steps were graded on held-out data. A run without a
+valid submission by then counts as no improvement, and one that ended earlier keeps its
+result.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +53,7 @@ class EditionPart(Record):
     """Of every agent with a run that counts."""
     fronts: tuple[Front, ...]
     outcomes: tuple[Outcomes, ...]
-    """Empty where nobody looked for reasons."""
+    """Empty if no run has a failure mode."""
     checks: tuple[CheckRow, ...]
     budgets: tuple[BudgetCurve, ...]
 
@@ -68,7 +68,7 @@ class EditionPart(Record):
 
 
 def editions(cards: Sequence[Scorecard]) -> tuple[EditionPart, ...]:
-    """Put together what is said of each edition."""
+    """Return the parts of each edition."""
     return tuple(_part(table, cards) for table in suite_tables(cards))
 
 
@@ -95,7 +95,7 @@ Value = TypeVar("Value")
 def budget_curves(
     cards: Sequence[Scorecard], present: Sequence[Column]
 ) -> tuple[BudgetCurve, ...]:
-    """Average what runs had at each budget; agents without scored steps are absent."""
+    """Average runs at each budget; agents without graded steps are absent."""
     scored = [card for card in cards if card.ending.counts and card.by_budget]
     curves = (
         BudgetCurve(column=column, points=_points(list(filter(column.made, scored))))
@@ -105,9 +105,9 @@ def budget_curves(
 
 
 def _points(cards: Sequence[Scorecard]) -> tuple[AtBudget, ...]:
-    """Take the budgets that every run can tell of, so that all rest on the same."""
-    told = [{point.steps for point in card.by_budget} for card in cards]
-    common = set.intersection(*told) if told else set()
+    """Use the budgets that every run has, so that all points rest on the same runs."""
+    known = [{point.steps for point in card.by_budget} for card in cards]
+    common = set.intersection(*known) if known else set()
     return tuple(_at(steps, cards) for steps in sorted(common))
 
 

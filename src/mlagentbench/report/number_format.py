@@ -36,7 +36,7 @@ def with_unit(value: float | None, unit: str) -> str:
 def percent(fraction: float | None) -> str:
     """Write a fraction as a signed percentage.
 
-    A value that rounding would put on the success bar gets more digits, so that
+    A value that rounding would put on the success threshold gets more digits, so that
     the number shown never contradicts the verdict beside it.
     """
     if fraction is None or not math.isfinite(fraction):
@@ -44,9 +44,8 @@ def percent(fraction: float | None) -> str:
     if abs(fraction) >= 1e6:
         return f"{100 * fraction:+.1e} %"
     digits = 1
-    while (
-        digits < 6 and fraction != SUCCESS_THRESHOLD and _lands_on_bar(fraction, digits)
-    ):
+    on_threshold = fraction == SUCCESS_THRESHOLD
+    while digits < 6 and not on_threshold and _rounds_to_threshold(fraction, digits):
         digits += 1
     return f"{100 * fraction:+,.{digits}f} %"
 
@@ -99,7 +98,7 @@ def dollars(cost: float) -> str:
     return f"${cost:,.2f}" if cost >= 0.1 or cost == 0 else f"${cost:.2g}"
 
 
-def _lands_on_bar(fraction: float, digits: int) -> bool:
+def _rounds_to_threshold(fraction: float, digits: int) -> bool:
     return round(100 * fraction, digits) == round(100 * SUCCESS_THRESHOLD, digits)
 
 

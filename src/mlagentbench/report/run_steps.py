@@ -35,7 +35,7 @@ def shown_steps(
 
 
 def failure(step: Step) -> str | None:
-    """Say what kind of failure a step was; None where it was done."""
+    """Return the kind of a step's failure; None if it succeeded."""
     if step.ok:
         return None
     kind = (step.error or "failed").replace("_", " ")
@@ -45,7 +45,7 @@ def failure(step: Step) -> str | None:
 def _most_telling(
     steps: tuple[Step, ...], count: int, telling: Collection[int]
 ) -> Sequence[int]:
-    """Choose what findings name, the end, failures, measurements, in this order."""
+    """Choose steps: named by findings, the last, failures, measurements."""
     if count >= len(steps):
         return range(len(steps))
 
@@ -63,7 +63,7 @@ def _most_telling(
 
 
 def _given(step: Step, edit: Edit | None) -> dict[str, Any]:
-    """Return what a step was given; of a text that is known, only what is new."""
+    """Return the input of a step; for a known file, only the difference."""
     change = edit.change() if edit else None
     if change is None:
         return step.input
@@ -183,7 +183,7 @@ def _executions(trace: Trace) -> Iterator[tuple[Step, list[Edit]]]:
 
 
 def _changed(since: list[Edit]) -> str:
-    return "; ".join(edit.told() for edit in since[:_EDITS_NAMED]) or "nothing"
+    return "; ".join(edit.summary() for edit in since[:_EDITS_NAMED]) or "nothing"
 
 
 def _best(steps: list[Step], direction: Direction) -> int | None:

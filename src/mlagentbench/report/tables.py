@@ -1,4 +1,4 @@
-"""Success and improvement tables, headline."""
+"""Success and improvement tables, categories and headlines of editions."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,7 +9,7 @@ from mlagentbench.report.averages import Column, Summary, columns, summary
 
 
 class Row(Record):
-    """One task, and what each agent did on it."""
+    """One task, and the results of each agent on it."""
 
     name: str
     """`task@version/edition`."""
@@ -129,7 +129,7 @@ _ORDER = (CANONICAL, CLASSIC_KAGGLE, KAGGLE_CHALLENGES, RECENT_RESEARCH, CODE)
 
 
 def category(card: Scorecard) -> str:
-    """Return the paper's group of a task, or what the task says of itself."""
+    """Return the paper's group of a task, or the task's own category."""
     return _OF_THE_PAPER.get(card.task.casefold()) or card.category or "Other"
 
 
@@ -149,7 +149,7 @@ class Headline(Record):
 
     @property
     def first(self) -> Summary | None:
-        """The agent with the highest average, where one could be taken."""
+        """The agent with the highest average, if there is one."""
         lead = self.standings[0] if self.standings else None
         return lead if lead and lead.success else None
 
@@ -180,8 +180,8 @@ def headlines(tables: Sequence[SuiteTable]) -> tuple[Headline, ...]:
 
 
 def _order(found: Summary) -> tuple[float, float]:
-    success, gain = found.success, found.improvement_all
+    success, improvement = found.success, found.improvement_all
     return (
         -success.here.value if success else 1.0,
-        -gain.here.value if gain else 0.0,
+        -improvement.here.value if improvement else 0.0,
     )

@@ -60,7 +60,10 @@ def _ending(card: Scorecard) -> str:
 
 
 SURE_BELOW = 0.05
-COLUMNS = ["task", "runs", "success A", "success B", "A - B", "gain A", "gain B"]
+COLUMNS = [
+    *("task", "runs", "success A", "success B", "A - B"),
+    *("improvement A", "improvement B"),
+]
 
 
 class Written(Record):
@@ -110,7 +113,7 @@ def comparison_verdict(found: Comparison) -> str:
     """Return what follows from a comparison, and what does not."""
     contrast = found.success
     if contrast is None:
-        return "Nothing can be compared: no task has runs that count on both sides."
+        return "Nothing can be compared: no task has runs of both that count."
     return f"{_over_tasks(found, contrast)} {_on_these(found, contrast)}"
 
 

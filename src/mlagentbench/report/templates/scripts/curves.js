@@ -69,7 +69,7 @@
     const task = data.validation[element.dataset.place];
     const agents = data.agents.filter((agent) => report.shows(agent));
     const lines = [
-      [task.starter, "starter", "muted"], [task.bar, "success", "accent"],
+      [task.starter, "starter", "muted"], [task.threshold, "success", "accent"],
     ].filter(([value]) => value !== null);
     const steps = Math.max(...task.curves.flatMap((curve) => curve.steps));
     Plotly.react(element, agents.flatMap((agent) => agentTraces(agent, task)), layout({

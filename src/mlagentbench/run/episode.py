@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from inspect_ai.model import GenerateConfig
-from inspect_ai.util import LimitExceededError, SandboxEnvironment
+from inspect_ai.util import LimitExceededError, SandboxEnvironment, sample_limits
 
 from mlagentbench.core.errors import BenchError, ProviderError
 from mlagentbench.core.scorecard import Harness, RunId, SandboxUsed, Scorecard
@@ -168,7 +168,20 @@ def _end(run: RunId, finish: Finish, conductor: RunContext, seconds: float) -> E
 async def close_run(
     task: Task, run: RunId, experiment: Experiment, sandbox: SandboxEnvironment
 ) -> None:
-    """Collect what the run leaves behind, while its sandbox lives."""
+    """Collect the submission while the sandbox lives; end a run that Inspect ended.
+
+    Inspect cancels the agent when its own clock runs out, or when a person has the run
+    scored early. No other run without an end is scored.
+    """
+    trace = experiment.trace(run)
+    if trace.end is None:
+        limits = sample_limits()
+        clocks = [limits.time, limits.working]
+        late = [one for one in clocks if one.limit and one.usage >= one.limit]
+        reason = f"Inspect's limit of {late[0].limit:.0f} s" if late else "scored early"
+        ending = Ending.OUT_OF_TIME if late else Ending.STOPPED
+        with TraceWriter(experiment.trace_path(run)) as writer:
+            writer.append(end_line(trace, ending, reason))
     await save_submission(task, sandbox, experiment.submission_folder(run))
 
 

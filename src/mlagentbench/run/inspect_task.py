@@ -14,10 +14,12 @@ from inspect_ai import Task as InspectTask
 from inspect_ai import eval as inspect_eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog
+from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 
+from mlagentbench.core.errors import UsageError
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.experiment.plan import NO_MODEL
 from mlagentbench.run.episode import (
@@ -41,6 +43,7 @@ def inspect_task(order: Job, seeds: tuple[int, ...]) -> InspectTask:
         dataset=MemoryDataset([_sample(order, seed) for seed in seeds]),
         solver=_acting(order),
         scorer=_judging(order),
+        config=GenerateConfig(**order.models.patience.model_dump()),
         metadata={"task": order.task.name, "agent": order.agent_label},
     )
 
@@ -58,6 +61,10 @@ def _acting(order: Job) -> Solver:
     @solver(name="agent")
     def agent() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001  # Inspect's signature
+            if state.epoch > 1:
+                raise UsageError(
+                    "a run is named by its seed: use -T runs=N, not --epochs"
+                )
             await run_episode(order, order.run_id(state.metadata["seed"]), sandbox())
             return state
 
@@ -149,7 +156,6 @@ def _of_models(models: Models) -> dict[str, Any]:
         "model_roles": {
             role: get_checked_model(name) for role, name in models.roles.items()
         },
-        **models.patience.model_dump(),
     }
 
 

@@ -51,11 +51,17 @@ class Services:
 
 
 def make_jobs(plan: Plan, experiment: Experiment, workshop: Services) -> list[Job]:
-    """Check the plan, make its tasks ready, and begin the experiment."""
-    return start_experiment(check_plan(plan, workshop), experiment, workshop)
+    """Check the plan, make its tasks ready, and start the experiment.
+
+    The models exist already: they were made by the program that calls this.
+    """
+    checked = check_plan(plan, workshop, models_exist=True)
+    return start_experiment(checked, experiment, workshop)
 
 
-def check_plan(plan: Plan, workshop: Services) -> CheckedPlan:
+def check_plan(
+    plan: Plan, workshop: Services, *, models_exist: bool = False
+) -> CheckedPlan:
     """Make everything ready that a plan needs.
 
     Names are checked before anything slow happens, and no folder is made yet, so that
@@ -68,7 +74,8 @@ def check_plan(plan: Plan, workshop: Services) -> CheckedPlan:
     entry.check_settings(plan.settings)
     refuse_unpriced(plan)
     refuse_keys(plan.model_args)
-    _check_models(plan)
+    if not models_exist:
+        _check_models(plan)
     tasks = [_with_budget(plan, name) for name in plan.tasks]
     limits = str(require_isolation().limits)
     ready = [make_ready(task, workshop.cache, workshop.progress) for task in tasks]

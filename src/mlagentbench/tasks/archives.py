@@ -1,7 +1,7 @@
-"""Named members of fetched archives, read without unpacking anything.
+"""Members of fetched archives, read without unpacking.
 
-Nothing is extracted, so no member's name can lead anywhere; a link inside an archive
-is not followed.
+Nothing is extracted, so no member can write outside a folder. Links inside an archive
+are not followed.
 """
 
 import tarfile
@@ -21,7 +21,7 @@ class Archives:
         self._paths = dict(paths)
 
     def path(self, package: str) -> Path:
-        """Say where the archive of `package` lies."""
+        """Return the path of the archive of `package`."""
         if package not in self._paths:
             raise TaskError(f"task.toml names no source {package!r} for this edition.")
         return self._paths[package]

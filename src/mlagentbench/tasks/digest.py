@@ -1,4 +1,4 @@
-"""What a task folder was, as one number: measurements and data belong to it."""
+"""Digests of task folders, by which measurements and data are found."""
 
 import hashlib
 from collections.abc import Iterable
@@ -18,19 +18,19 @@ _SHARED_BY_PREPARE = (
 
 
 def task_digest(folder: Path) -> str:
-    """Digest everything a person wrote into a task folder.
+    """Return the digest of everything an author wrote into a task folder.
 
-    What was found out about the folder (measurements, checks) and what tools leave
-    behind (byte code, hidden files) is no part of it.
+    Results about the folder (measurements, checks) and files that tools leave behind
+    (byte code, hidden files) do not count.
     """
     return _digest(folder, folder.rglob("*"))
 
 
 def data_digest(task: Task) -> str:
-    """Digest what decides the prepared data.
+    """Return the digest of everything that determines the prepared data.
 
-    That is the edition's table, the files beside task.toml that prepare.py can
-    import or copy, and what the suite's tasks share.
+    These are the edition's table, the files beside task.toml that prepare.py can
+    import or copy, and the modules that the suite's tasks share.
     """
     beside = task.folder.iterdir()
     files = (path for path in beside if path.name not in _NO_PART_OF_DATA)
@@ -42,7 +42,7 @@ def data_digest(task: Task) -> str:
 
 
 def sha256_of(path: Path) -> str:
-    """Digest one file's bytes."""
+    """Return the sha256 of one file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

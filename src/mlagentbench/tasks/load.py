@@ -1,12 +1,12 @@
-"""Id or folder -> Task: task.toml, problem.md, measured.json.
+"""Tasks loaded by id or folder: task.toml, problem.md, measured.json.
 
 `task.toml` holds the fields of `Task` at its top level, the tables `[budget]` and
 `[validation]`, and one table `[editions.NAME]` per edition with its
 `[[editions.NAME.sources]]`.
 
-The file maps an edition's name to what `mlab measure` found for it.
+`measured.json` maps an edition's name to the result of `mlab measure`.
 
-A name in braces is filled in from the task: `{steps}`, `{minutes}`,
+A name in braces in `problem.md` is filled in from the task: `{steps}`, `{minutes}`,
 `{execution_minutes}` and `{submission_mb}` from its budget, `{memory_gb}` from its
 edition, `{metric}`, `{direction}` and `{unit}` from its metric. Other braces, as in
 JSON, stay as they are.
@@ -44,16 +44,14 @@ def load_task(name: str | Path, *, edition: str = "mini") -> Task:
         return load_folder(Path(name), edition)
     folder = SUITE / name.lower().replace("-", "_")
     if not (folder / "task.toml").is_file():
-        raise UsageError(_unknown(name))
+        by_lower = {known.lower(): known for known in task_ids()}
+        near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)
+        hint = " or ".join(by_lower[match] for match in near)
+        question = (
+            f"; did you mean {hint}?" if hint else "; run `mlab tasks` to list them"
+        )
+        raise UsageError(f"unknown task {name!r}{question}")
     return load_folder(folder, edition)
-
-
-def _unknown(name: str) -> str:
-    ids = task_ids()
-    by_lower = {known.lower(): known for known in ids}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)
-    hint = " or ".join(by_lower[match] for match in near) or ", ".join(ids)
-    return f"There is no task {name!r}; did you mean {hint}?"
 
 
 PARTS = (
@@ -65,9 +63,9 @@ PARTS = (
     "reference",
     "README.md",
 )
-"""What a task folder holds beside task.toml."""
+"""Files and folders that a task folder must have beside task.toml."""
 
-_DECIDED_BY_US = ("edition", "data", "folder", "measured")
+_NOT_IN_TABLE = ("edition", "data", "folder", "measured")
 _PACKAGE = re.compile(r"(@[\w.-]+/)?[A-Za-z0-9][\w.-]*")
 _VERSION = re.compile(r"[A-Za-z0-9][\w.+!-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -75,33 +73,37 @@ _EDITIONS = TypeAdapter(dict[str, Edition])
 
 
 def load_folder(folder: Path, edition: str) -> Task:
-    """Read the task in `folder`, as one of its editions."""
+    """Read one edition of the task in `folder`."""
     table = read_table(folder)
     path = folder / "task.toml"
     editions = _read_editions(path, table.pop("editions", {}))
     if edition not in editions:
         task, known = table.get("id", folder.name), ", ".join(sorted(editions))
         raise UsageError(f"{task} has no edition {edition!r}; it has {known}.")
-    decided = {
+    found = {
         "edition": edition,
         "data": editions[edition],
         "folder": folder.resolve(),
         "measured": read_measured(folder).get(edition),
     }
     try:
-        return Task.model_validate(table | decided)
+        return Task.model_validate(table | found)
     except ValidationError as error:
-        raise TaskError("\n".join(complaints(path, error))) from error
+        raise TaskError("\n".join(error_lines(path, error))) from error
 
 
 def read_table(folder: Path) -> dict[str, Any]:
-    """Read task.toml as it is written, of a folder that lacks nothing."""
+    """Read task.toml as it is, of a folder that has all its parts."""
     path = folder / "task.toml"
     table = _parsed(path)
-    problems = [f"{folder}: {part} is missing." for part in _absent(folder)]
+    problems = [
+        f"{folder}: {part} is missing."
+        for part in PARTS
+        if not (folder / part).exists()
+    ]
     problems += [
         f"{path}: {field} is not a field of a task; remove or correct it."
-        for field in _DECIDED_BY_US
+        for field in _NOT_IN_TABLE
         if field in table
     ]
     if problems:
@@ -110,7 +112,7 @@ def read_table(folder: Path) -> dict[str, Any]:
 
 
 def declared_id(folder: Path) -> str:
-    """Return the id of a task folder, whether or not anything else is in order."""
+    """Return the id of a task folder, even if other parts are invalid."""
     path = folder / "task.toml"
     declared = _parsed(path).get("id")
     if not isinstance(declared, str):
@@ -122,20 +124,16 @@ def _parsed(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise TaskError(f"{path.parent} is no task: it has no task.toml.") from error
+        raise TaskError(f"{path.parent} is not a task: it has no task.toml.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TaskError(f"{path}: the file is not valid TOML: {error}.") from error
-
-
-def _absent(folder: Path) -> list[str]:
-    return [part for part in PARTS if not (folder / part).exists()]
 
 
 def _read_editions(path: Path, tables: object) -> dict[str, Edition]:
     try:
         editions = _EDITIONS.validate_python(tables)
     except ValidationError as error:
-        lines = complaints(path, error, within=("editions",))
+        lines = error_lines(path, error, within=("editions",))
         raise TaskError("\n".join(lines)) from error
     problems = [
         f"{path}: editions.{name}.sources {problem}"
@@ -159,24 +157,21 @@ def _source_problems(source: Source) -> list[str]:
         ("sha256", source.sha256, _SHA256),
     )
     return [
-        f"need a {field} that can be asked for; {value!r} is none."
+        f"need a valid {field}, not {value!r}."
         for field, value, pattern in wanted
         if not pattern.fullmatch(value)
     ]
 
 
-def complaints(
+def error_lines(
     path: Path, error: ValidationError, within: Sequence[str] = ()
 ) -> list[str]:
-    """Name file, field and reason, one line for each thing that is wrong."""
+    """Return one line per error, with file, field and reason."""
     return [
-        f"{path}: {_field((*within, *detail['loc']))} {_reason(detail)}"
+        f"{path}: {'.'.join(map(str, (*within, *detail['loc']))) or 'the file'}"
+        f" {_reason(detail)}"
         for detail in error.errors(include_url=False)
     ]
-
-
-def _field(places: Sequence[str | int]) -> str:
-    return ".".join(str(place) for place in places) or "the file"
 
 
 def _reason(detail: ErrorDetails) -> str:
@@ -195,18 +190,18 @@ _MEASURED_EDITIONS = TypeAdapter(dict[str, Measured])
 
 
 def read_measured(folder: Path) -> dict[str, Measured]:
-    """Read what was measured for each edition; empty before the first measurement."""
+    """Read the measurements of each edition; empty before the first."""
     path = folder / "measured.json"
     if not path.is_file():
         return {}
     try:
         return _MEASURED_EDITIONS.validate_json(path.read_bytes())
     except ValidationError as error:
-        raise TaskError("\n".join(complaints(path, error))) from error
+        raise TaskError("\n".join(error_lines(path, error))) from error
 
 
 def write_measured(folder: Path, edition: str, measured: Measured) -> None:
-    """Record what was measured for one edition and keep the others."""
+    """Write the measurement of one edition and keep the others."""
     found = read_measured(folder) | {edition: measured}
     table = _MEASURED_EDITIONS.dump_python(found, mode="json")
     write_atomically(folder / "measured.json", json.dumps(table, indent=2) + "\n")
@@ -216,14 +211,14 @@ _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
 def problem(task: Task) -> str:
-    """Read what the agent is told about the task and its budget."""
+    """Return the problem statement that the agent reads."""
     path = task.folder / "problem.md"
     text = path.read_text(encoding="utf-8")
     known = _numbers(task)
     unknown = sorted(set(_PLACEHOLDER.findall(text)) - known.keys())
     if unknown:
         raise TaskError(
-            f"{path}: nothing is known to fill in for {{{unknown[0]}}}; "
+            f"{path}: unknown placeholder {{{unknown[0]}}}; "
             f"a problem may name {', '.join(known)}."
         )
     return _PLACEHOLDER.sub(lambda match: known[match[1]], text)
@@ -243,4 +238,4 @@ def _numbers(task: Task) -> dict[str, str]:
 
 
 CANARY = "mlagentbench canary 7d0c8e9a-51b4-4f0e-9a53-2f6e1d8b40c7"
-"""Stands in every task's README.md and task.toml, and nowhere an agent looks."""
+"""A line in every task's README.md and task.toml, which agents never see."""

@@ -1,8 +1,8 @@
-"""Sources -> public/ and private/, with their manifest.
+"""Prepared data: public/ and private/ folders, with their manifest.
 
-Prepared data lies in the cache under a name that says what decided it, so that a
-changed task never meets old data. It is built beside its place and renamed into it:
-whoever finds the folder finds it whole.
+Prepared data is in the cache under a name with the digest of its inputs, so that a
+changed task never uses old data. It is built in a temporary folder and renamed, so
+that a folder that exists is complete.
 """
 
 import os
@@ -24,28 +24,28 @@ _PREPARED = "prepared"
 
 
 class Prepared(Record):
-    """Data of one task edition, ready to be used."""
+    """Prepared data of one task edition."""
 
     public: Path
     """What an agent may see."""
     private: Path
-    """What only the judge sees."""
+    """What only the grader sees."""
     digest: str
-    """Of the code and the sources that decided the data."""
+    """Of the code and the sources of the data."""
 
     @property
     def folder(self) -> Path:
-        """Where both lie, with their manifest."""
+        """The folder of both, with their manifest."""
         return self.public.parent
 
     @property
     def cache(self) -> Path:
-        """The cache this lies in."""
+        """The cache of this data."""
         return self.folder.parent.parent
 
 
 def find_prepared(task: Task, cache: Path) -> Prepared | None:
-    """Return the task's data where it is prepared and untouched, quickly."""
+    """Return the task's data if it is prepared and unchanged; hash nothing."""
     digest = data_digest(task)
     folder = _place(task, cache, digest)
     manifest = read_manifest(folder)
@@ -55,7 +55,7 @@ def find_prepared(task: Task, cache: Path) -> Prepared | None:
 
 
 def prepare(task: Task, cache: Path, progress: Progress | None = None) -> Prepared:
-    """Return the task's data, preparing it first where that was not done yet."""
+    """Return the task's data, prepared first if it is missing."""
     cache = cache.absolute()
     found = find_prepared(task, cache)
     if found is not None:
@@ -76,7 +76,7 @@ def prepare(task: Task, cache: Path, progress: Progress | None = None) -> Prepar
 
 
 def verify(prepared: Prepared) -> list[str]:
-    """Read every byte again and say how the data differs from what was prepared."""
+    """Hash all files again and list differences from the manifest."""
     manifest = read_manifest(prepared.folder)
     if manifest is None:
         return ["manifest.json is missing or unreadable"]
@@ -86,12 +86,12 @@ def verify(prepared: Prepared) -> list[str]:
 def run_prepare(
     task: Task, archives: Archives, folder: Path, *, tamper: bool = False
 ) -> None:
-    """Let the task write its data into `public/` and `private/` of a new folder."""
+    """Run the task's prepare() on `public/` and `private/` of a new folder."""
     public, private = folder / "public", folder / "private"
     public.mkdir(parents=True)
     private.mkdir(mode=0o700)
     own = load_prepare(task)
-    # What the disk refuses is no fault of the task's code.
+    # A disk error is not a fault of the task's code.
     with blame(TaskError, str(task.folder / "prepare.py")), writing_to(folder):
         own(archives, public, private, tamper=tamper)
 
@@ -103,11 +103,11 @@ def _place(task: Task, cache: Path, digest: str) -> Path:
 
 MANIFEST = "manifest.json"
 SAME_TIME = 1_577_836_800
-"""The time of every prepared file, so that no order of writing can be read off it."""
+"""The time of every prepared file, so that it does not reveal the order of writing."""
 
 
 class FileFacts(Record):
-    """What is known of one prepared file."""
+    """The digest and size of one prepared file."""
 
     sha256: str
     size: int
@@ -118,12 +118,12 @@ class Manifest(Record):
 
     task: str
     digest: str
-    """Of what decided the data."""
+    """Of the inputs of the data."""
     files: dict[str, FileFacts]
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Read a prepared folder's manifest; None where there is no sound one."""
+    """Read a prepared folder's manifest; None if it is missing or invalid."""
     try:
         return Manifest.model_validate_json((folder / MANIFEST).read_bytes())
     except (OSError, ValidationError):
@@ -131,7 +131,7 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 
 def seal(folder: Path, task: str, digest: str) -> None:
-    """Make all files read-only and equally old, then write down what they are."""
+    """Make all files read-only and equally old, then write the manifest."""
     files = {}
     for name, path in sorted(_files(folder).items()):
         files[name] = FileFacts(sha256=sha256_of(path), size=path.stat().st_size)
@@ -144,7 +144,7 @@ def seal(folder: Path, task: str, digest: str) -> None:
 
 
 def differences(folder: Path, manifest: Manifest, *, contents: bool) -> list[str]:
-    """Say how a folder differs from its manifest; `contents` hashes every file."""
+    """List differences of a folder from its manifest; `contents` hashes every file."""
     present = _files(folder)
     found = [f"{name} is missing" for name in manifest.files if name not in present]
     found += [f"{name} does not belong" for name in present.keys() - manifest.files]

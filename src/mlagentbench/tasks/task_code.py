@@ -1,8 +1,8 @@
-"""A task folder's own code, imported from wherever the folder lies.
+"""Code of a task folder, imported from anywhere.
 
-The folder becomes a package under a private name made from its path and contents:
-its files find each other relatively (`from .metric import ...`), two folders never
-meet, and an edited folder is imported afresh.
+The folder becomes a package under a private name made from its path and contents.
+Its files import each other relatively (`from .metric import ...`), two folders never
+share modules, and an edited folder is imported again.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ from mlagentbench.tasks.digest import sha256_of
 
 
 class Prepare(Protocol):
-    """A task's own data preparation: archives in, two folders filled."""
+    """A task's `prepare(archives, public, private)`, which writes its data."""
 
     def __call__(
         self, archives: Archives, public: Path, private: Path, *, tamper: bool = False
     ) -> None:
-        """Write what an agent may see into `public` and what it may not elsewhere.
+        """Write data for agents into `public` and held-out data into `private`.
 
         With `tamper`, every held-out label is altered right after the held-out rows
         are chosen and before anything is written. `public` must not show it.
@@ -46,7 +46,7 @@ def load_prepare(task: Task) -> Prepare:
 
 
 def load_function(task: Task, name: str) -> Callable[..., Any] | None:
-    """Import the function `name` of `name`.py where the task has such a file."""
+    """Import the function `name` of `name`.py; None if the task has no such file."""
     if not (task.folder / f"{name}.py").is_file():
         return None
     return _function(task, name)
@@ -64,7 +64,7 @@ def _function(task: Task, name: str) -> Callable[..., Any]:
 
 @contextmanager
 def _no_byte_code() -> Iterator[None]:
-    """Leave no byte code in task folders: an edit within a second would not show."""
+    """Write no byte code in task folders: it would hide an edit within a second."""
     before = sys.dont_write_bytecode
     sys.dont_write_bytecode = True
     try:

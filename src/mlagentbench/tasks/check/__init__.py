@@ -1,7 +1,7 @@
-"""Is a task sound? One small function per question, listed in `runner.py`.
+"""Validation of tasks: one function per check, listed in `runner.py`.
 
-Running solutions and judging answers is the business of whoever asks: it is handed
-in as a `Bench`. What is found becomes `Finding`s, and `checks.json` beside the task.
+The caller passes a `Bench`, which runs solutions and grades answers. The results are
+`Finding`s, recorded in `checks.json` beside the task.
 """
 
 from mlagentbench.tasks.check.evidence import Attempt, Bench, Finding

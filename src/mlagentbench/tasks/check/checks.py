@@ -1,4 +1,4 @@
-"""The soundness checks, one function each."""
+"""The checks of a task, one function each; their names are in checks.json."""
 
 import math
 import shutil
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mlagentbench.core.errors import GraderError
 from mlagentbench.core.score import SUCCESS_THRESHOLD
-from mlagentbench.core.task import Baseline, Direction, Measured, Task
+from mlagentbench.core.task import Direction, Measured, Task
 from mlagentbench.tasks.check.evidence import Attempt, Subject, Verdict, failed, passed
 from mlagentbench.tasks.digest import sha256_of, task_digest
 from mlagentbench.tasks.load import CANARY, problem, read_table
@@ -15,7 +15,7 @@ from mlagentbench.tasks.sources import fetch
 
 
 def data_is_as_prepared(subject: Subject) -> Verdict:
-    """Hash everything again; file times must tell nothing either."""
+    """Hash all files again; file times must reveal nothing either."""
     problems = verify(subject.prepared)
     public = subject.prepared.public
     times = {int(path.stat().st_mtime) for path in (public, *public.rglob("*"))}
@@ -27,7 +27,7 @@ def data_is_as_prepared(subject: Subject) -> Verdict:
 
 
 def labels_do_not_leak(subject: Subject) -> Verdict:
-    """Alter every held-out label and prepare again: public/ must not show it."""
+    """Alter every held-out label and prepare again: public/ must stay the same."""
     honest = _prepare_again(subject, "honest", tamper=False)
     altered = _prepare_again(subject, "altered", tamper=True)
     given = subject.prepared
@@ -68,7 +68,7 @@ def _contents(folder: Path) -> dict[str, str]:
 
 
 def _unaltered(subject: Subject, honest: Path, altered: Path) -> int:
-    """Count lines of the truth that tampering left alone; binary truths as one."""
+    """Count lines of the truth that tampering left; a binary truth is one line."""
     name = Path("private", subject.task.truth)
     if name.suffix != ".csv":
         return int((honest / name).read_bytes() == (altered / name).read_bytes())
@@ -77,17 +77,17 @@ def _unaltered(subject: Subject, honest: Path, altered: Path) -> int:
     return sum(line in after for line in before)
 
 
-LEAST_RUNS = 8
-"""Fewer measured runs say too little about the starter's noise."""
+MIN_RUNS = 8
+"""Fewer measured runs do not show the starter's noise."""
 LEAST_SHARE_OF_REFERENCE = 0.10
-"""Where more is better, a starter below this makes any success enormous."""
+"""If higher is better, any success over a lower starter is enormous."""
 
 
 def declarations_are_complete(subject: Subject) -> Verdict:
-    """Ask for direction, budget, scripts, and a problem that names what to submit."""
+    """Require direction, budget, scripts, and a problem that names the submission."""
     task = subject.task
     table = read_table(task.folder)
-    told = problem(task)
+    statement = problem(task)
     problems = [
         f"task.toml does not declare {field}"
         for field in ("direction", "budget", "submission", "perfect")
@@ -101,13 +101,13 @@ def declarations_are_complete(subject: Subject) -> Verdict:
     problems += [
         f"problem.md does not name {name}"
         for name in task.submission
-        if name not in told
+        if name not in statement
     ]
     return failed(*problems) if problems else passed("everything is declared")
 
 
 def canary_is_present(subject: Subject) -> Verdict:
-    """Ask for the mark that keeps the folder out of training corpora."""
+    """Require the line that keeps the folder out of training corpora."""
     unmarked = [
         name
         for name in ("README.md", "task.toml")
@@ -119,35 +119,40 @@ def canary_is_present(subject: Subject) -> Verdict:
 
 
 def baseline_is_measured(subject: Subject) -> Verdict:
-    """Ask for enough measured runs of this very folder."""
+    """Require enough measured runs of this version of the folder."""
     task, measured = subject.task, subject.measured
     problems = []
     if measured.digest != task_digest(task.folder):
         problems.append(
             f"the folder changed since it was measured: run mlab measure {task.id}"
         )
-    if measured.starter.n < LEAST_RUNS:
+    if measured.starter.n < MIN_RUNS:
         problems.append(
             f"the starter was measured {measured.starter.n} times, "
-            f"{LEAST_RUNS} are needed"
+            f"{MIN_RUNS} are needed"
         )
     if problems:
         return failed(*problems)
-    return passed(f"starter {_shown(measured.starter)}")
+    known = measured.starter
+    return passed(f"starter {known.mean:.6g} +- {known.sd:.3g} ({known.n} runs)")
 
 
 def baseline_is_usable(subject: Subject) -> Verdict:
-    """Refuse a starter from which no sensible improvement can be counted."""
-    problems = [
-        *_senseless_mean(subject.task, subject.measured),
-        *_lucky_runs(subject),
-    ]
+    """Refuse a starter on which improvement cannot be measured."""
+    problems = _unusable_mean(subject.task, subject.measured)
+    scores = subject.measured.starter.scores
+    lucky = sum(subject.improvement(score) > SUCCESS_THRESHOLD for score in scores)
+    if lucky:
+        problems.append(
+            f"{lucky} of {len(scores)} unmodified starters succeed by noise alone; "
+            "enlarge the test set"
+        )
     if problems:
         return failed(*problems)
     return passed(f"no starter run of {subject.measured.starter.n} succeeds by itself")
 
 
-def _senseless_mean(task: Task, measured: Measured) -> list[str]:
+def _unusable_mean(task: Task, measured: Measured) -> list[str]:
     mean, best = measured.starter.mean, measured.reference.mean
     higher = task.direction is Direction.HIGHER
     if mean == 0:
@@ -162,25 +167,8 @@ def _senseless_mean(task: Task, measured: Measured) -> list[str]:
     return []
 
 
-def _lucky_runs(subject: Subject) -> list[str]:
-    scores = subject.measured.starter.scores
-    lucky = [
-        score for score in scores if subject.improvement(score) > SUCCESS_THRESHOLD
-    ]
-    if not lucky:
-        return []
-    return [
-        f"{len(lucky)} of {len(scores)} unmodified starters succeed by noise alone; "
-        "enlarge the test set"
-    ]
-
-
-def _shown(baseline: Baseline) -> str:
-    return f"{baseline.mean:.6g} +- {baseline.sd:.3g} ({baseline.n} runs)"
-
-
 def perfect_answers_are_perfect(subject: Subject) -> Verdict:
-    """Judge the truth itself."""
+    """Grade the truth itself."""
     wanted, found = subject.task.perfect, subject.perfect
     if found is None:
         return passed("does not apply: no submission is known to be perfect")
@@ -192,7 +180,7 @@ def perfect_answers_are_perfect(subject: Subject) -> Verdict:
 
 
 def nothing_beats_perfect(subject: Subject) -> Verdict:
-    """Compare every score at hand with the best there can be."""
+    """Compare all scores with the perfect score."""
     attempts = {
         "the starter": subject.starter,
         "the reference": subject.reference,
@@ -209,7 +197,7 @@ def nothing_beats_perfect(subject: Subject) -> Verdict:
 
 
 def ignorance_is_no_better_than_the_starter(subject: Subject) -> Verdict:
-    """Judge answers that know nothing of the inputs."""
+    """Grade answers that were made without the inputs."""
     if subject.timed:
         return _wrong_outputs_are_refused(subject)
     starter = subject.measured.starter.mean
@@ -228,7 +216,7 @@ def ignorance_is_no_better_than_the_starter(subject: Subject) -> Verdict:
 
 
 def _wrong_outputs_are_refused(subject: Subject) -> Verdict:
-    # However fast they are: a time counts only where every output is right.
+    # A time counts only if every output is right.
     problems = [
         f"{name} outputs are accepted and score {found.score:.6g}"
         for name, found in subject.weak.items()
@@ -240,7 +228,7 @@ def _wrong_outputs_are_refused(subject: Subject) -> Verdict:
 
 
 def malformed_answers_are_refused(subject: Subject) -> Verdict:
-    """Judge what is no answer: each must be refused, none may break the grader."""
+    """Grade malformed answers: each must be refused, none may break the grader."""
     problems = []
     for name, path in subject.probes.malformed.items():
         try:
@@ -256,7 +244,7 @@ def malformed_answers_are_refused(subject: Subject) -> Verdict:
 
 
 def grading_repeats_to_the_byte(subject: Subject) -> Verdict:
-    """Judge the same answers again and compare every digit."""
+    """Grade the same answers again and compare every digit."""
     if subject.timed:
         return passed("does not apply: a time is never twice the same")
     first, paths = dict(subject.weak), dict(subject.probes.weak)
@@ -275,8 +263,8 @@ def grading_repeats_to_the_byte(subject: Subject) -> Verdict:
 
 STARTER_SECONDS = 60.0
 REFERENCE_SECONDS = 180.0
-CLEAR_OF_THE_BAR = 1.5
-"""A reference improves by at least this many times the bar of success."""
+REFERENCE_FACTOR = 1.5
+"""A reference improves by at least this many times the success threshold."""
 _T_99 = (
     (1, 63.657),
     (2, 9.925),
@@ -292,9 +280,8 @@ _T_99 = (
     (20, 2.845),
     (30, 2.750),
 )
-"""Student's t, two-sided 99 %, by degrees of freedom. Wider than the 95 % that runs
-are judged by: a sound task should fail its check once in a hundred times, not in
-twenty."""
+"""Student's t, two-sided 99 %, by degrees of freedom. Runs are compared at 95 %, but a
+valid task should fail its check once in a hundred times, not in twenty."""
 
 
 def starter_scores_as_measured(subject: Subject) -> Verdict:
@@ -312,12 +299,12 @@ def starter_scores_as_measured(subject: Subject) -> Verdict:
 
 
 def reference_clears_the_bar(subject: Subject) -> Verdict:
-    """Run the reference: the task must be known to be possible."""
+    """Run the reference: the task must be possible."""
     score = subject.reference.score
     if score is None:
         return failed(f"the reference has no score: {subject.reference.error}")
     improvement = subject.improvement(score)
-    needed = CLEAR_OF_THE_BAR * SUCCESS_THRESHOLD
+    needed = REFERENCE_FACTOR * SUCCESS_THRESHOLD
     compared = f"the reference improves by {improvement:.1%} ({score:.6g})"
     if improvement < needed:
         return failed(f"{compared}, {needed:.0%} is needed")
@@ -325,7 +312,7 @@ def reference_clears_the_bar(subject: Subject) -> Verdict:
 
 
 def direction_is_right(subject: Subject) -> Verdict:
-    """Compare scores whose order is known: the direction may be flipped."""
+    """Compare scores whose order is known, to find a flipped direction."""
     starter = subject.measured.starter.mean
     known_better = {
         "the reference": subject.reference.score,
@@ -350,5 +337,5 @@ def _in_time(attempt: Attempt, allowed: float, detail: str) -> Verdict:
 
 
 def _t(freedom: int) -> float:
-    """Look up the next smaller number of degrees, which errs on the wide side."""
+    """Look up the next smaller number of degrees, which gives a wider interval."""
     return next((t for df, t in reversed(_T_99) if df <= freedom), math.inf)

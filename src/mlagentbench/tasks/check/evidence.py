@@ -1,4 +1,4 @@
-"""Subject, Bench, Attempt: what checks rest on."""
+"""Evidence of checks: a task, its data, and attempts at it."""
 
 import math
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ Solution = Literal["starter", "reference"]
 
 
 class Attempt(Record):
-    """One solution run and judged, or one set of answers judged."""
+    """One graded solution, or one graded set of answers."""
 
     score: float | None
-    """None when there was nothing acceptable to judge."""
+    """None if there is no valid submission."""
     error: str | None
     """Why there is no score."""
     seconds: float
@@ -29,16 +29,16 @@ class Attempt(Record):
 
 
 class Bench(Protocol):
-    """Runs solutions in the sandbox and judges answers outside of it."""
+    """A runner of solutions in the sandbox and a grader of answers outside of it."""
 
     def solve(
         self, task: Task, prepared: Prepared, solution: Solution, seed: int
     ) -> Attempt:
-        """Run a known solution as an agent's code is run, and judge what it left."""
+        """Run a known solution like an agent's code, and grade its submission."""
         ...
 
     def grade(self, task: Task, answers: Path, truth: Path) -> Attempt:
-        """Judge answers in a process of their own, or submitted code by running it.
+        """Grade answers in a separate process, or submitted code by running it.
 
         The text of a `SubmissionError` becomes the attempt's error; a `GraderError`
         is raised.
@@ -47,14 +47,14 @@ class Bench(Protocol):
 
 
 class Verdict(NamedTuple):
-    """What one check says."""
+    """The result of one check."""
 
     ok: bool
     detail: str
 
 
 class Finding(Record):
-    """What one check of a task found."""
+    """The recorded result of one check of a task."""
 
     check: str
     ok: bool
@@ -62,12 +62,12 @@ class Finding(Record):
 
 
 def passed(detail: str) -> Verdict:
-    """Say that a check found nothing wrong."""
+    """Return the verdict of a check that found nothing wrong."""
     return Verdict(ok=True, detail=detail)
 
 
 def failed(*problems: str) -> Verdict:
-    """Say what a check found wrong."""
+    """Return the verdict of a check that found problems."""
     return Verdict(ok=False, detail="; ".join(problems))
 
 
@@ -77,7 +77,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Subject:
-    """A task, its data, and what runs and judges; evidence is gathered once."""
+    """A task under check, with its data and bench; attempts are made once."""
 
     task: Task
     prepared: Prepared
@@ -92,17 +92,17 @@ class Subject:
 
     @cached_property
     def starter(self) -> Attempt:
-        """The unmodified starter, run and judged."""
+        """The unmodified starter, run and graded."""
         return self.bench.solve(self.task, self.prepared, "starter", SEED)
 
     @cached_property
     def reference(self) -> Attempt:
-        """The known good solution, run and judged."""
+        """The known good solution, run and graded."""
         return self.bench.solve(self.task, self.prepared, "reference", SEED)
 
     @cached_property
     def probes(self) -> Probes:
-        """Answers whose judgement is known beforehand."""
+        """Answers whose grading is known beforehand."""
         folder = self.scratch / "probes"
         folder.mkdir(parents=True, exist_ok=True)
         make = load_function(self.task, "probes") or csv_probes
@@ -115,18 +115,18 @@ class Subject:
 
     @cached_property
     def perfect(self) -> Attempt | None:
-        """The truth itself, judged; None where nothing is perfect."""
+        """The truth itself, graded; None if nothing is perfect."""
         path = self.probes.perfect
         return None if path is None else self.grade(path)
 
     @cached_property
     def weak(self) -> dict[str, Attempt]:
-        """Answers that know nothing, judged."""
+        """Answers made without the inputs, graded."""
         return {name: self.grade(path) for name, path in self.probes.weak.items()}
 
     @property
     def measured(self) -> Measured:
-        """The measured scores; without them most questions have no answer."""
+        """The measured scores, which most checks need."""
         if self.task.measured is None:
             raise TaskError(
                 f"{self.task.id} was never measured: run mlab measure {self.task.id}."
@@ -134,13 +134,13 @@ class Subject:
         return self.task.measured
 
     def grade(self, answers: Path) -> Attempt:
-        """Judge answers against the held-out labels."""
+        """Grade answers against the held-out labels."""
         return self.bench.grade(self.task, answers, self.truth)
 
     def improvement(self, score: float) -> float:
-        """Say how much better than the starter's mean a score is, as a fraction."""
-        gain = improvement(score, self.measured.starter.mean, self.task.direction)
-        return -math.inf if gain is None else gain
+        """Return the improvement on the starter's mean as a fraction."""
+        found = improvement(score, self.measured.starter.mean, self.task.direction)
+        return -math.inf if found is None else found
 
     def better(self, one: float, other: float) -> bool:
         """Whether `one` is the better score of the two."""

@@ -1,10 +1,10 @@
-"""Answers whose judgement is known beforehand.
+"""Probes: answers whose grading is known beforehand.
 
 They are derived from the truth of tasks whose answers are a CSV file: the first
 column names the row, the others are the answers, and the truth itself is a perfect
 submission. A task of another kind has a `probes.py` with a function
-`probes(truth: Path, folder: Path) -> Probes` that writes its own; where submitted code
-is run, each of them is a folder with the files of a submission.
+`probes(truth: Path, folder: Path) -> Probes` that writes its own. If submitted code
+is run, each probe is a folder with the files of a submission.
 """
 
 import csv
@@ -19,14 +19,14 @@ Row = list[str]
 
 
 class Probes(Record):
-    """Files, or folders of files, that are judged as if an agent had left them."""
+    """Files, or folders of files, that are graded as if an agent had left them."""
 
     perfect: Path | None = None
-    """None where nothing is known to be: no time is, and no code that must learn."""
+    """None if no submission is known to be perfect, as for a time."""
     weak: dict[str, Path]
-    """Valid answers that know nothing of the inputs, by what they are."""
+    """Valid answers made without the inputs, by name."""
     malformed: dict[str, Path]
-    """What must be refused, by what is wrong with it; a path may be absent."""
+    """Answers that must be refused, by their fault; a path may be absent."""
 
 
 def csv_probes(truth: Path, folder: Path) -> Probes:
@@ -67,7 +67,7 @@ def _permuted(rows: Sequence[Row]) -> list[Row]:
 
 
 def _middle(column: Sequence[str]) -> str:
-    """Return a value that occurs: the median of numbers, or the commonest text."""
+    """Return the median of numbers, or the most frequent text."""
     try:
         return sorted(column, key=float)[len(column) // 2]
     except ValueError:

@@ -1,4 +1,4 @@
-"""Check(task) and checks.json."""
+"""The list of checks, a run of all, and their record in checks.json."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from mlagentbench.core.task import Task
 from mlagentbench.tasks.check import checks
 from mlagentbench.tasks.check.evidence import Bench, Finding, Subject, Verdict, failed
 from mlagentbench.tasks.digest import task_digest
-from mlagentbench.tasks.load import complaints
+from mlagentbench.tasks.load import error_lines
 from mlagentbench.tasks.prepare import Prepared
 
 Check = Callable[[Subject], Verdict]
@@ -36,7 +36,7 @@ CHECKS: tuple[Check, ...] = (
     checks.direction_is_right,
     checks.nothing_beats_perfect,
 )
-"""Quick ones first."""
+"""Quick checks first."""
 
 
 def check(
@@ -47,32 +47,28 @@ def check(
     scratch: Path,
     progress: Progress | None = None,
 ) -> tuple[Finding, ...]:
-    """Examine a task; it is sound where every finding is ok."""
+    """Run all checks; the task is valid if every finding is ok."""
     subject = Subject(task=task, prepared=prepared, bench=bench, scratch=scratch)
     progress = progress or Silent()
     progress.start(f"checking {task.name}", len(CHECKS))
     findings = []
     for examine in CHECKS:
-        findings.append(_finding(examine, subject))
+        try:
+            verdict = examine(subject)
+        except (TaskError, GraderError, SubmissionError) as error:
+            # A fault of the task is a finding; a fault of the machine is not.
+            verdict = failed(str(error))
+        name = examine.__name__.replace("_", " ")
+        findings.append(Finding(check=name, ok=verdict.ok, detail=verdict.detail))
         progress.advance(1)
     return tuple(findings)
 
 
-def _finding(examine: Check, subject: Subject) -> Finding:
-    try:
-        verdict = examine(subject)
-    except (TaskError, GraderError, SubmissionError) as error:
-        # The task's own fault is a finding; a machine that cannot is not.
-        verdict = failed(str(error))
-    name = examine.__name__.replace("_", " ")
-    return Finding(check=name, ok=verdict.ok, detail=verdict.detail)
-
-
 class Checked(Record):
-    """One examination of one edition."""
+    """One check of one edition."""
 
     digest: str
-    """Of the task folder when it was examined."""
+    """Of the task folder when it was checked."""
     date: str
     findings: tuple[Finding, ...]
 
@@ -81,18 +77,18 @@ _EDITIONS = TypeAdapter(dict[str, Checked])
 
 
 def read_checks(folder: Path) -> dict[str, Checked]:
-    """Read what was found for each edition; empty before the first check."""
+    """Read the last check of each edition; empty before the first."""
     path = folder / "checks.json"
     if not path.is_file():
         return {}
     try:
         return _EDITIONS.validate_json(path.read_bytes())
     except ValidationError as error:
-        raise TaskError("\n".join(complaints(path, error))) from error
+        raise TaskError("\n".join(error_lines(path, error))) from error
 
 
 def write_checks(task: Task, findings: Sequence[Finding]) -> None:
-    """Record what was found, and about which state of the folder."""
+    """Record the findings with the digest of the folder."""
     checked = Checked(
         digest=task_digest(task.folder),
         date=datetime.now(UTC).date().isoformat(),

@@ -101,7 +101,9 @@ def test_the_problem_is_told_with_the_tasks_own_numbers(folder, edit):
 
 def test_a_problem_that_asks_for_an_unknown_number_is_refused(folder, edit):
     edit("problem.md", "{steps}", "{stepps}")
-    with pytest.raises(TaskError, match=r"unknown placeholder \{stepps\}; a problem may name"):
+    with pytest.raises(
+        TaskError, match=r"unknown placeholder \{stepps\}; a problem may name"
+    ):
         problem(load_task(folder))
 
 

@@ -97,7 +97,7 @@ def applied(diff, lines):
     return result + lines[at:]
 
 
-def test_a_small_change_is_told_as_difflib_tells_it():
+def test_a_small_change_is_shown_as_difflib_shows_it():
     old = [f"line {number}" for number in range(50)]
     new = [*old[:20], "other", *old[21:]]
     expected = difflib.unified_diff(old, new, "a", "b", lineterm="")

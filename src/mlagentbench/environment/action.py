@@ -1,4 +1,4 @@
-"""The contracts: Action and ActionContext."""
+"""The contracts of actions: Action and ActionContext."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -66,10 +66,10 @@ class Action(ActionSpec):
         """Return the implementation of a spec."""
         return cls(**vars(spec), do=do)
 
-    async def perform(self, room: ActionContext, given: Mapping[str, object]) -> str:
+    async def perform(self, context: ActionContext, given: Mapping[str, object]) -> str:
         """Check the arguments, then act."""
         if set(given) != set(self.parameters):
             raise ActionError(f"wrong arguments. Usage: {self.usage}")
         if not all(isinstance(value, str) for value in given.values()):
             raise ActionError(f"arguments must be text. Usage: {self.usage}")
-        return await self.do(room, **given)
+        return await self.do(context, **given)

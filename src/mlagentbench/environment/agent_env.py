@@ -94,7 +94,7 @@ def _install(folder: Path, lock: str, progress: Progress) -> None:
         *("--no-deps", "--no-compile", "--only-binary=:all:", "--no-input"),
         *("--progress-bar=off", "--disable-pip-version-check", "-r", str(listed)),
     ]
-    said: list[str] = []
+    output: list[str] = []
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -104,22 +104,22 @@ def _install(folder: Path, lock: str, progress: Progress) -> None:
         umask=_UMASK,
     ) as pip:
         for line in pip.stdout or ():
-            said.append(line)
+            output.append(line)
             if line.startswith(("Collecting ", "Processing ")):
                 progress.advance(1)
             elif line.startswith("Installing "):
                 progress.start("installing the fetched packages", None)
     if pip.returncode != 0:
-        raise MachineError(_why_pip_failed(said))
+        raise MachineError(_explain_pip_failure(output))
 
 
-def _why_pip_failed(said: list[str]) -> str:
+def _explain_pip_failure(output: list[str]) -> str:
     missing = re.compile(
         r"No matching distribution found for (\S+)|No module named pip"
     )
-    found = next(filter(None, map(missing.search, said)), None)
+    found = next(filter(None, map(missing.search, output)), None)
     if found is None:
-        errors = [line.strip() for line in said if line.startswith("ERROR")]
+        errors = [line.strip() for line in output if line.startswith("ERROR")]
         return f"pip could not build the agents' environment: {' '.join(errors)[:500]}"
     if found[1] is None:
         return f"{sys.executable} has no pip; run `{sys.executable} -m ensurepip`"

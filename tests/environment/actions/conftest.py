@@ -1,4 +1,4 @@
-"""A real workspace to act in, and a model that says what a test wrote down."""
+"""A real workspace to act in, and a model with prepared replies."""
 
 import itertools
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ from mlagentbench.tasks.load import load_task
 QUICK_TASK = Path(__file__).parents[2] / "faults" / "quick"
 
 
-class Voice:
-    """Says the next thing that is written down, and remembers what it was asked."""
+class ScriptedModel:
+    """Returns prepared replies, and records its prompts."""
 
     def __init__(self) -> None:
         self.replies: list[str | Completion | Exception] = []
@@ -39,12 +39,12 @@ class Voice:
         return Completion(reply) if isinstance(reply, str) else reply
 
 
-class Desk:
+class Workspace:
     """A workspace whose every action is a step, as in a run."""
 
-    def __init__(self, sandbox: BwrapSandbox, voice: Voice) -> None:
+    def __init__(self, sandbox: BwrapSandbox, model: ScriptedModel) -> None:
         self.sandbox = sandbox
-        self.voice = voice
+        self.model = model
         self._steps = itertools.count(1)
 
     async def act(self, name: str, **given: str) -> str:
@@ -55,7 +55,7 @@ class Desk:
             check_submission=_accepted,
             seconds_left=lambda: 20.0,
             step=lambda: step,
-            ask=self.voice,
+            ask=self.model,
             restore=_restored,
             problem="Predict the price of ```houses```.",
         )
@@ -84,15 +84,15 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def voice() -> Voice:
-    return Voice()
+def model() -> ScriptedModel:
+    return ScriptedModel()
 
 
 @pytest.fixture
-def desk(tmp_path: Path, cache: Path, voice: Voice) -> Iterator[Desk]:
+def workspace(tmp_path: Path, cache: Path, model: ScriptedModel) -> Iterator[Workspace]:
     spec = SandboxSpec(agent_env=ensure_agent_env(cache, "base").path)
     sandbox = open_sandbox(tmp_path / "rooms", spec, Limits())
-    yield Desk(BwrapSandbox(sandbox, Limits()), voice)
+    yield Workspace(BwrapSandbox(sandbox, Limits()), model)
     sandbox.close()
 
 

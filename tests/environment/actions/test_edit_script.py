@@ -15,8 +15,8 @@ def block(code):
     return f"Here you are:\n```python\n{code}```\nDone."
 
 
-async def edit(desk, script="train.py", save=None):
-    return await desk.act(
+async def edit(workspace, script="train.py", save=None):
+    return await workspace.act(
         "Edit Script (AI)",
         script_name=script,
         edit_instruction="Set b to 3.",
@@ -24,110 +24,110 @@ async def edit(desk, script="train.py", save=None):
     )
 
 
-async def test_the_difference_is_shown_and_the_script_written(desk, voice):
-    await desk.put("train.py", OLD)
-    voice.replies = [block("a = 1\nb = 3\n")]
-    told = await edit(desk)
-    assert told == (
+async def test_the_difference_is_shown_and_the_script_written(workspace, model):
+    await workspace.put("train.py", OLD)
+    model.replies = [block("a = 1\nb = 3\n")]
+    observation = await edit(workspace)
+    assert observation == (
         "train.py was written. The difference to train.py:\n"
         "--- train.py\n+++ train.py\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3"
     )
-    assert await desk.read("train.py") == "a = 1\nb = 3\n"
-    assert voice.roles == ["editor"]
-    assert voice.tokens == [4_000]
-    assert OLD in voice.asked[0]
-    assert "Set b to 3." in voice.asked[0]
+    assert await workspace.read("train.py") == "a = 1\nb = 3\n"
+    assert model.roles == ["editor"]
+    assert model.tokens == [4_000]
+    assert OLD in model.asked[0]
+    assert "Set b to 3." in model.asked[0]
 
 
-async def test_a_script_that_is_not_there_starts_empty(desk, voice):
-    voice.replies = [block("a = 1\n")]
-    told = await edit(desk, "deep/er/new.py")
-    assert "+a = 1" in told
-    assert await desk.read("deep/er/new.py") == "a = 1\n"
+async def test_a_script_that_is_not_there_starts_empty(workspace, model):
+    model.replies = [block("a = 1\n")]
+    observation = await edit(workspace, "deep/er/new.py")
+    assert "+a = 1" in observation
+    assert await workspace.read("deep/er/new.py") == "a = 1\n"
 
 
-async def test_undoing_gives_back_what_each_edit_replaced(desk, voice):
-    await desk.put("models/net.py", OLD)
-    voice.replies = [block("second\n"), block("third\n")]
-    await edit(desk, "models/net.py")
-    await edit(desk, "models/net.py")
-    assert await desk.read("models/net.py") == "third\n"
+async def test_undoing_gives_back_what_each_edit_replaced(workspace, model):
+    await workspace.put("models/net.py", OLD)
+    model.replies = [block("second\n"), block("third\n")]
+    await edit(workspace, "models/net.py")
+    await edit(workspace, "models/net.py")
+    assert await workspace.read("models/net.py") == "third\n"
     for earlier in ("second\n", OLD):
-        await desk.act("Undo Edit Script", script_name="models/net.py")
-        assert await desk.read("models/net.py") == earlier
+        await workspace.act("Undo Edit Script", script_name="models/net.py")
+        assert await workspace.read("models/net.py") == earlier
     with pytest.raises(ActionError, match="no change"):
-        await desk.act("Undo Edit Script", script_name="models/net.py")
+        await workspace.act("Undo Edit Script", script_name="models/net.py")
 
 
-async def test_what_was_saved_elsewhere_is_undone_there(desk, voice):
-    await desk.put("train.py", OLD)
-    await desk.put("best.py", "kept\n")
-    voice.replies = [block("new\n")]
-    assert "+++ best.py" in await edit(desk, "train.py", "best.py")
-    assert await desk.read("train.py") == OLD
-    await desk.act("Undo Edit Script", script_name="best.py")
-    assert await desk.read("best.py") == "kept\n"
+async def test_what_was_saved_elsewhere_is_undone_there(workspace, model):
+    await workspace.put("train.py", OLD)
+    await workspace.put("best.py", "kept\n")
+    model.replies = [block("new\n")]
+    assert "+++ best.py" in await edit(workspace, "train.py", "best.py")
+    assert await workspace.read("train.py") == OLD
+    await workspace.act("Undo Edit Script", script_name="best.py")
+    assert await workspace.read("best.py") == "kept\n"
 
 
-async def test_an_answer_without_code_is_asked_for_once_more(desk, voice):
-    await desk.put("train.py", OLD)
-    voice.replies = ["I would set b to 3.", block("a = 1\nb = 3\n")]
-    await edit(desk)
-    first, again = voice.asked
+async def test_an_answer_without_code_is_asked_for_once_more(workspace, model):
+    await workspace.put("train.py", OLD)
+    model.replies = ["I would set b to 3.", block("a = 1\nb = 3\n")]
+    await edit(workspace)
+    first, again = model.asked
     assert again.startswith(first)
     assert "no code block that begins with ```python" in again
     assert "I would set" not in again
 
 
-async def test_two_answers_without_code_become_an_observation(desk, voice):
-    await desk.put("train.py", OLD)
-    voice.replies = ["Sure.", "```\nb = 3\n```"]
+async def test_two_answers_without_code_become_an_observation(workspace, model):
+    await workspace.put("train.py", OLD)
+    model.replies = ["Sure.", "```\nb = 3\n```"]
     with pytest.raises(ActionError, match=r"in 2 tries: .* Nothing was written"):
-        await edit(desk)
-    assert await desk.read("train.py") == OLD
-    assert not await desk.has("backup/train.py/000001")
+        await edit(workspace)
+    assert await workspace.read("train.py") == OLD
+    assert not await workspace.has("backup/train.py/000001")
 
 
-async def test_an_answer_that_was_cut_off_is_not_written(desk, voice):
-    await desk.put("train.py", OLD)
-    voice.replies = [Completion(block("a = 1\n"), cut_off=True)]
+async def test_an_answer_that_was_cut_off_is_not_written(workspace, model):
+    await workspace.put("train.py", OLD)
+    model.replies = [Completion(block("a = 1\n"), cut_off=True)]
     with pytest.raises(ActionError, match="cut off by the length limit"):
-        await edit(desk)
-    assert await desk.read("train.py") == OLD
+        await edit(workspace)
+    assert await workspace.read("train.py") == OLD
 
 
 @pytest.mark.parametrize("name", ["data/train.csv", "evaluate.py", "../x.py", "."])
 async def test_what_may_not_be_written_is_refused_before_any_question(
-    desk, voice, name
+    workspace, model, name
 ):
     with pytest.raises(ActionError):
-        await edit(desk, "train.py", name)
-    assert voice.asked == []
+        await edit(workspace, "train.py", name)
+    assert model.asked == []
 
 
-async def test_a_script_that_could_not_come_back_whole_is_not_sent(desk, voice):
-    await desk.put("train.py", "x" * (LONGEST_CODE + 1))
+async def test_a_script_that_could_not_come_back_whole_is_not_sent(workspace, model):
+    await workspace.put("train.py", "x" * (LONGEST_CODE + 1))
     with pytest.raises(ActionError, match="Edit Script Segment"):
-        await edit(desk)
-    assert voice.asked == []
+        await edit(workspace)
+    assert model.asked == []
 
 
-async def test_an_edit_that_changes_nothing_says_so(desk, voice):
-    await desk.put("train.py", OLD)
-    voice.replies = [block(OLD)]
-    assert "no line differs" in await edit(desk)
+async def test_an_edit_that_changes_nothing_says_so(workspace, model):
+    await workspace.put("train.py", OLD)
+    model.replies = [block(OLD)]
+    assert "no line differs" in await edit(workspace)
 
 
-async def test_half_characters_and_backticks_do_no_harm(desk, voice):
-    await desk.put("train.py", b"\xff```python\n")
-    voice.replies = [block("a = '\ud800'\n")]
-    told = await edit(desk)
-    told.encode()
-    voice.asked[0].encode()
-    assert await desk.read("train.py") == "a = '\ufffd'\n"
+async def test_half_characters_and_backticks_do_no_harm(workspace, model):
+    await workspace.put("train.py", b"\xff```python\n")
+    model.replies = [block("a = '\ud800'\n")]
+    observation = await edit(workspace)
+    observation.encode()
+    model.asked[0].encode()
+    assert await workspace.read("train.py") == "a = '\ufffd'\n"
 
 
-async def test_a_provider_that_fails_is_not_the_agents_mistake(desk, voice):
-    voice.replies = [ProviderError("no connection")]
+async def test_a_provider_that_fails_is_not_the_agents_mistake(workspace, model):
+    model.replies = [ProviderError("no connection")]
     with pytest.raises(ProviderError, match="no connection"):
-        await edit(desk)
+        await edit(workspace)

@@ -10,8 +10,8 @@ pytestmark = pytest.mark.anyio
 OLD = "one\r\ntwo\n\x0cthree\nfour"
 
 
-async def edit(desk, start, end, save="a.py", script="a.py"):
-    return await desk.act(
+async def edit(workspace, start, end, save="a.py", script="a.py"):
+    return await workspace.act(
         "Edit Script Segment (AI)",
         script_name=script,
         start_line_number=str(start),
@@ -22,25 +22,25 @@ async def edit(desk, start, end, save="a.py", script="a.py"):
 
 
 @pytest.fixture
-async def script(desk):
-    await desk.put("a.py", OLD)
-    return desk
+async def script(workspace):
+    await workspace.put("a.py", OLD)
+    return workspace
 
 
-async def test_only_the_segment_is_shown_and_replaced(script, voice):
-    voice.replies = ["```python\nTWO\n    TOO\n```"]
-    told = await edit(script, 2, 2)
+async def test_only_the_segment_is_shown_and_replaced(script, model):
+    model.replies = ["```python\nTWO\n    TOO\n```"]
+    observation = await edit(script, 2, 2)
     assert await script.read("a.py") == "one\r\nTWO\n    TOO\n\x0cthree\nfour"
-    assert "-two\n+TWO\n+    TOO" in told
-    (asked,) = voice.asked
+    assert "-two\n+TWO\n+    TOO" in observation
+    (asked,) = model.asked
     assert "Its lines 2 to 2:" in asked
     assert "```text\ntwo\n```" in asked
     assert "four\n" not in asked
-    assert voice.roles == ["editor"]
+    assert model.roles == ["editor"]
 
 
-async def test_the_first_and_the_last_line_can_be_changed(script, voice):
-    voice.replies = ["```python\nONE\n```", "```python\nFOUR\n```"]
+async def test_the_first_and_the_last_line_can_be_changed(script, model):
+    model.replies = ["```python\nONE\n```", "```python\nFOUR\n```"]
     await edit(script, 1, 1)
     await edit(script, 4, 4)
     assert await script.read("a.py") == "ONE\ntwo\n\x0cthree\nFOUR\n"
@@ -49,8 +49,8 @@ async def test_the_first_and_the_last_line_can_be_changed(script, voice):
     assert await script.read("a.py") == OLD
 
 
-async def test_an_empty_block_takes_the_lines_out(script, voice):
-    voice.replies = ["```python\n```"]
+async def test_an_empty_block_takes_the_lines_out(script, model):
+    model.replies = ["```python\n```"]
     await edit(script, 2, 3)
     assert await script.read("a.py") == "one\r\nfour"
 
@@ -65,15 +65,15 @@ async def test_an_empty_block_takes_the_lines_out(script, voice):
     ],
 )
 async def test_lines_that_are_not_there_are_refused_before_any_question(
-    script, voice, start, end, why
+    script, model, start, end, why
 ):
     with pytest.raises(ActionError, match=why):
         await edit(script, start, end)
-    assert voice.asked == []
+    assert model.asked == []
 
 
 async def test_what_may_not_be_written_or_read_is_refused_before_any_question(
-    script, voice
+    script, model
 ):
     with pytest.raises(ActionError, match="read-only"):
         await edit(script, 1, 1, save="data/a.py")
@@ -82,11 +82,11 @@ async def test_what_may_not_be_written_or_read_is_refused_before_any_question(
     await script.put("c.py", b"one\n\xff\n")
     with pytest.raises(ActionError, match="no UTF-8"):
         await edit(script, 1, 1, script="c.py")
-    assert voice.asked == []
+    assert model.asked == []
 
 
-async def test_an_answer_that_was_cut_off_is_not_written(script, voice):
-    voice.replies = [Completion("```python\nTWO\n```", cut_off=True)]
+async def test_an_answer_that_was_cut_off_is_not_written(script, model):
+    model.replies = [Completion("```python\nTWO\n```", cut_off=True)]
     with pytest.raises(ActionError, match="cut off"):
         await edit(script, 2, 2)
     assert await script.read("a.py") == OLD

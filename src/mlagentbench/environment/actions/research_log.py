@@ -17,7 +17,6 @@ RESEARCH_LOG = "research_log.log"
 
 
 async def add_to_log(context: ActionContext, content: str) -> None:
-    """Append an entry on separate lines."""
     await append_text(context, RESEARCH_LOG, f"{content.rstrip()}\n")
 
 

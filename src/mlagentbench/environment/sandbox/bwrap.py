@@ -57,7 +57,6 @@ def find_program(name: str, search: str = SYSTEM_PATH) -> str:
 
 
 def uid_inside(slot_uid: int) -> int:
-    """Return the user id that commands see."""
     return slot_uid if as_root() else _UID_INSIDE
 
 

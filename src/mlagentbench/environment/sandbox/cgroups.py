@@ -49,7 +49,6 @@ class Cgroup:
 
     @property
     def limits_memory(self) -> bool:
-        """Whether this group limits memory."""
         return "memory" in self._parts
 
     def add_process(self, pid: int) -> None:
@@ -269,7 +268,6 @@ class LimitsInForce(Record):
     disk: str = "file size limit and watchdog"
 
     def __str__(self) -> str:
-        """Return one line for users."""
         return (
             f"memory: {self.memory}; processes: {self.processes}; "
             f"cpu: {self.cpu}; disk: {self.disk}"

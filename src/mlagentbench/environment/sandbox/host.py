@@ -19,7 +19,6 @@ def as_root() -> bool:
 
 
 def kernel_version() -> tuple[int, int]:
-    """Return the running kernel's version."""
     return version_in(platform.release())
 
 

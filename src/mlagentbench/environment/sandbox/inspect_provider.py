@@ -74,7 +74,6 @@ class BwrapSandbox(SandboxEnvironment):
 
     @classmethod
     def config_deserialize(cls, config: dict[str, Any]) -> BwrapConfig:
-        """Read a configuration back from a log."""
         return BwrapConfig.model_validate(config)
 
     @classmethod
@@ -91,7 +90,6 @@ class BwrapSandbox(SandboxEnvironment):
         config: SandboxEnvironmentConfigType | None,
         metadata: dict[str, str],  # noqa: ARG003  # Inspect passes it by name
     ) -> dict[str, SandboxEnvironment]:
-        """Open a sandbox for one sample."""
         checked = _checked(config, task_name)
         sandbox = open_sandbox(checked.rooms, checked.furnishing, checked.limits)
         return {"default": cls(sandbox, checked.limits)}
@@ -154,7 +152,6 @@ class BwrapSandbox(SandboxEnvironment):
         return f"\n[killed: the {limits[execution.killed]} was reached]\n"
 
     async def write_file(self, file: str, contents: str | bytes) -> None:
-        """Write a file of the workspace or of /tmp."""
         data = contents.encode() if isinstance(contents, str) else contents
         if not self.sandbox.reaches(file):
             raise PermissionError(errno.EROFS, os.strerror(errno.EROFS), file)

@@ -54,11 +54,14 @@ class Process:
         descriptors = BwrapDescriptors(
             seccomp=seccomp, status=status_inside, gate=gate_inside
         )
+        source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
+        if isinstance(stdin, socket):
+            source = stdin.fileno()
         self._started = time.monotonic()
         try:
             self._popen = subprocess.Popen(
                 arguments(descriptors),
-                stdin=_source(stdin),
+                stdin=source,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
@@ -126,12 +129,10 @@ class Process:
 
     @property
     def truncated(self) -> bool:
-        """Whether some output was dropped."""
         return self.stdout.kept.truncated or self._stderr.kept.truncated
 
     @property
     def pid(self) -> int:
-        """The outer bubblewrap's process id."""
         return self._popen.pid
 
     @property
@@ -197,12 +198,6 @@ class Process:
             if pidfd is not None:
                 os.close(pidfd)
         self._popen.wait()
-
-
-def _source(stdin: Stdin) -> int:
-    if isinstance(stdin, socket):
-        return stdin.fileno()
-    return subprocess.DEVNULL if stdin is None else subprocess.PIPE
 
 
 def _duplicate(stream: IO[bytes] | None) -> int:
@@ -305,7 +300,6 @@ class HeadAndTail:
 
     @property
     def truncated(self) -> bool:
-        """Whether anything was dropped."""
         return self._dropped > 0
 
     def feed(self, data: bytes) -> None:
@@ -341,13 +335,24 @@ async def supervise(
 ) -> Killed | None:
     """Wait until the process has ended or a limit ends it, and all of it is gone."""
     watch = asyncio.ensure_future(watchdog)
+    ends: set[asyncio.Future[None] | asyncio.Future[Killed]] = {process.ended, watch}
+    first = asyncio.FIRST_COMPLETED
     try:
-        killed = await _wait_for_first_end(process, watch, timeout)
+        done, _ = await asyncio.wait(ends, timeout=timeout, return_when=first)
+        killed: Killed | None = "timeout"
+        if process.ended in done:
+            killed = None
+        elif watch in done:
+            killed = watch.result()
     finally:
         watch.cancel()
     process.kill()
     await process.wait_for_output()
-    await _wait_until_gone(process)
+    deadline = time.monotonic() + _GONE_SECONDS
+    while process.alive():
+        if time.monotonic() > deadline:
+            raise SandboxError("a killed sandbox does not end; restart the machine")
+        await asyncio.sleep(_POLL_SECONDS)
     return killed
 
 
@@ -374,22 +379,3 @@ def to_execution(process: Process, killed: Killed | None) -> Execution:
         seconds=process.seconds,
         killed=killed,
     )
-
-
-async def _wait_for_first_end(
-    process: Process, watch: asyncio.Future[Killed], timeout: float | None
-) -> Killed | None:
-    ends: set[asyncio.Future[None] | asyncio.Future[Killed]] = {process.ended, watch}
-    first = asyncio.FIRST_COMPLETED
-    done, _ = await asyncio.wait(ends, timeout=timeout, return_when=first)
-    if process.ended in done:
-        return None
-    return watch.result() if watch in done else "timeout"
-
-
-async def _wait_until_gone(process: Process) -> None:
-    deadline = time.monotonic() + _GONE_SECONDS
-    while process.alive():
-        if time.monotonic() > deadline:
-            raise SandboxError("a killed sandbox does not end; restart the machine")
-        await asyncio.sleep(_POLL_SECONDS)

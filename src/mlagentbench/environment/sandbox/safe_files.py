@@ -219,5 +219,4 @@ def _reworded(error: OSError, path: PurePosixPath) -> OSError:
 
 
 def os_error(number: int, path: PurePosixPath | str | None = None) -> OSError:
-    """Return the error that the system raises with this number."""
     return OSError(number, os.strerror(number), None if path is None else str(path))

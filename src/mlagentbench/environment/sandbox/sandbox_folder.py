@@ -42,32 +42,14 @@ class SandboxFolder:
 
     def __init__(self, folder: Path, lock: int) -> None:
         self.folder = folder
-        self._lock = lock
-
-    @property
-    def name(self) -> str:
+        self.name = f"mlab-{folder.name}"
         """A name that no other sandbox has."""
-        return f"mlab-{self.folder.name}"
-
-    @property
-    def workspace(self) -> Path:
-        """The folder seen as /workspace."""
-        return self.folder / "workspace"
-
-    @property
-    def tmp(self) -> Path:
-        """The folder seen as /tmp."""
-        return self.folder / "tmp"
-
-    @property
-    def etc(self) -> Path:
-        """The folder seen as /etc."""
-        return self.folder / "etc"
-
-    @property
-    def empty(self) -> Path:
+        self.workspace = folder / "workspace"
+        self.tmp = folder / "tmp"
+        self.etc = folder / "etc"
+        self.empty = folder / "empty"
         """An empty folder, shown in place of private ones."""
-        return self.folder / "empty"
+        self._lock = lock
 
     @contextmanager
     def seccomp(self) -> Iterator[int]:
@@ -182,7 +164,6 @@ class Slot:
         return tuple(sorted(allowed[index % len(allowed)] for index in indices))
 
     def release(self) -> None:
-        """Free the number for another sandbox."""
         self._holder.close()
 
 
@@ -215,8 +196,13 @@ def fill(folder: SandboxFolder, spec: SandboxSpec, uid: int) -> None:
     for mount in spec.mounts:
         _refuse_unreadable(mount.source)
         target = PurePosixPath(mount.target)
-        if target.is_relative_to(WORKSPACE):
-            _make_mount_point(mount.source, folder.workspace / target.name)
+        if not target.is_relative_to(WORKSPACE):
+            continue
+        mount_point = folder.workspace / target.name
+        if mount.source.is_dir():
+            mount_point.mkdir(mode=0o755, exist_ok=True)
+        else:
+            mount_point.touch(mode=0o644)
     _write_etc(folder, uid)
     if as_root():
         _chown_tree(folder.workspace, uid)
@@ -248,13 +234,6 @@ def _refuse_unreadable(source: Path) -> None:
     wanted = 0o005 if source.is_dir() else 0o004
     if as_root() and source.stat().st_mode & wanted != wanted:
         raise SandboxError(f"{source} is closed to others; run `chmod -R a+rX` on it")
-
-
-def _make_mount_point(source: Path, target: Path) -> None:
-    if source.is_dir():
-        target.mkdir(mode=0o755, exist_ok=True)
-    else:
-        target.touch(mode=0o644)
 
 
 def _write_etc(folder: SandboxFolder, uid: int) -> None:

@@ -107,19 +107,15 @@ async def _request(ours: socket, question: bytes, limits: ResponseLimits) -> Ans
             began = time.perf_counter()
             await asyncio.get_running_loop().sock_sendall(ours, question)
             ours.shutdown(SHUT_WR)
-            contents = await _read_answer(ours, limits.answer_bytes)
+            length = int.from_bytes(await _receive(ours, LENGTH_BYTES), "big")
+            if length > limits.answer_bytes:
+                raise _Fault(f"its answer is longer than {limits.answer_bytes} bytes")
+            contents = await _receive(ours, length)
             seconds = time.perf_counter() - began
     except TimeoutError:
         allowed = f"{limits.answer_seconds:.3g} s"
         raise _Fault(f"it did not answer within {allowed}") from None
     return Answer(contents=bytes(contents), seconds=seconds)
-
-
-async def _read_answer(ours: socket, limit: int) -> bytearray:
-    length = int.from_bytes(await _receive(ours, LENGTH_BYTES), "big")
-    if length > limit:
-        raise _Fault(f"its answer is longer than {limit} bytes")
-    return await _receive(ours, length)
 
 
 async def _receive(ours: socket, length: int) -> bytearray:

@@ -98,7 +98,6 @@ class DiskUse(NamedTuple):
         return more or len(self.too_deep) > len(other.too_deep)
 
     def plus(self, other: "DiskUse") -> "DiskUse":
-        """Return the sum."""
         return DiskUse(
             self.size + other.size,
             self.files + other.files,
@@ -118,7 +117,12 @@ def disk_use(folders: Iterable[Path], enough: DiskUse | None = None) -> DiskUse:
 
 
 def _walk(root: Path) -> Iterator[DiskUse]:
-    base = _opened_root(root)
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    try:
+        base = os.open(root, flags)
+    except PermissionError:
+        root.chmod(0o700)
+        base = os.open(root, flags)
     try:
         waiting = ["."]
         while waiting:
@@ -132,15 +136,6 @@ def _walk(root: Path) -> Iterator[DiskUse]:
                 yield use
     finally:
         os.close(base)
-
-
-def _opened_root(root: Path) -> int:
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-    try:
-        return os.open(root, flags)
-    except PermissionError:
-        root.chmod(0o700)
-        return os.open(root, flags)
 
 
 def _folder(base: int, path: str) -> tuple[DiskUse, list[str]]:

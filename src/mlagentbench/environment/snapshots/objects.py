@@ -91,7 +91,6 @@ class Objects:
     """The objects of one store."""
 
     def __init__(self, folder: StoreFolder) -> None:
-        """Keep them in the store's folder."""
         self._folder = folder
 
     def put(self, source: int, size: int) -> Stored:
@@ -147,7 +146,6 @@ class Objects:
             return hashlib.file_digest(file, "sha256").hexdigest() == sha256
 
     def remove(self, sha256: str) -> int:
-        """Remove an object and return its size; the caller has the store alone."""
         path = self.path(sha256)
         with contextlib.suppress(FileNotFoundError):
             size = path.stat().st_size
@@ -156,12 +154,10 @@ class Objects:
         return 0
 
     def names(self) -> Iterator[str]:
-        """Name every object, sorted."""
         for folder in sorted(self._folder.objects.iterdir()):
             yield from sorted(folder.name + path.name for path in folder.iterdir())
 
     def path(self, sha256: str) -> Path:
-        """Return the path of an object."""
         return self._folder.objects / sha256[:2] / sha256[2:]
 
 
@@ -260,7 +256,6 @@ class Manifest(Record):
 
     @property
     def text(self) -> str:
-        """The canonical text."""
         return self.model_dump_json(exclude_none=True)
 
 
@@ -268,7 +263,6 @@ class Manifests:
     """The snapshots of one store."""
 
     def __init__(self, folder: Path) -> None:
-        """Keep them in `folder`."""
         self._folder = folder
 
     def write(self, manifest: Manifest, name: str) -> None:
@@ -307,11 +301,9 @@ class Manifests:
         return () if manifest is None else manifest.entries
 
     def remove(self, name: str) -> None:
-        """Remove a snapshot's manifest."""
         self._path(name).unlink()
 
     def names(self) -> list[str]:
-        """Return every snapshot's name, sorted."""
         stems = (path.stem for path in self._folder.glob("*.json"))
         return sorted(stem for stem in stems if _ID.fullmatch(stem))
 

@@ -159,7 +159,6 @@ class Holds:
         return not folder.exists()
 
     def any_for(self, sha256: str) -> bool:
-        """Whether any run holds an object."""
         return (self._folder / sha256).exists()
 
     def forget(self, sha256: str) -> None:
@@ -168,7 +167,6 @@ class Holds:
 
 
 def run_key(run: str) -> str:
-    """Return a run's name as a short file name."""
     return hashlib.sha256(run.encode()).hexdigest()[:16]
 
 

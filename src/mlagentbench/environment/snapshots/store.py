@@ -93,7 +93,6 @@ class SnapshotStore:
             restore.restore(Objects(self._folder), part, into)
 
     def manifest(self, id: str) -> Manifest:
-        """Return a snapshot's manifest."""
         with recording(self._folder.path):
             return Manifests(self._folder.manifests).read(id)
 

@@ -12,9 +12,9 @@ from mlagentbench.core.errors import ActionError
 TEXT = "".join(f"line {number}\n" for number in range(1, 151))
 
 
-def inspect(desk, start, end, name="a.py"):
+def inspect(workspace, start, end, name="a.py"):
     return asyncio.run(
-        desk.act(
+        workspace.act(
             "Inspect Script Lines",
             script_name=name,
             start_line_number=str(start),
@@ -24,14 +24,14 @@ def inspect(desk, start, end, name="a.py"):
 
 
 @pytest.fixture
-def script(desk):
-    asyncio.run(desk.put("a.py", TEXT))
-    return desk
+def script(workspace):
+    asyncio.run(workspace.put("a.py", TEXT))
+    return workspace
 
 
 def test_lines_are_counted_from_one_and_the_last_one_is_shown(script):
-    told = inspect(script, 2, 3)
-    assert told == "Lines 2 to 3 of the 150 lines of a.py:\nline 2\nline 3\n"
+    observation = inspect(script, 2, 3)
+    assert observation == "Lines 2 to 3 of the 150 lines of a.py:\nline 2\nline 3\n"
 
 
 def test_a_hundred_lines_are_shown_and_one_more_is_refused(script):
@@ -76,14 +76,14 @@ def test_a_start_beyond_the_file_tells_how_long_it_is(script):
     start=st.integers(1, 12),
     count=st.integers(1, 12),
 )
-def test_any_file_is_shown_as_a_plain_slice_of_it(desk, lines, start, count):
+def test_any_file_is_shown_as_a_plain_slice_of_it(workspace, lines, start, count):
     lines = [re.sub(r"[\ud800-\udfff]", "?", line) for line in lines]
-    asyncio.run(desk.put("a.py", "".join(f"{line}\n" for line in lines)))
+    asyncio.run(workspace.put("a.py", "".join(f"{line}\n" for line in lines)))
     end = start + count - 1
     if start > len(lines):
         with pytest.raises(ActionError, match=f"only {len(lines)} lines"):
-            inspect(desk, start, end)
+            inspect(workspace, start, end)
         return
-    lead, shown = inspect(desk, start, end).split("\n", 1)
+    lead, shown = inspect(workspace, start, end).split("\n", 1)
     assert shown == "".join(f"{line}\n" for line in lines[start - 1 : end])
     assert f"of the {len(lines)} lines" in lead

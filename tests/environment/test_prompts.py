@@ -64,7 +64,7 @@ def test_any_reply_is_understood_or_refused(reply):
 
 @pytest.mark.parametrize("part", ["`", "```\n", "``` ", "```python\n", " ", "` "])
 def test_a_huge_hostile_reply_takes_no_time(part):
-    began = time.monotonic()
+    started = time.process_time()
     with pytest.raises(NoCodeError):
         python_block("```python\n" + part * 300_001 + "x")
-    assert time.monotonic() - began < 5
+    assert time.process_time() - started < 5

@@ -1,9 +1,9 @@
 """The program of a turn inside the grading sandbox, around a task's driver.
 
-A driver is a file with one function `load(workspace: Path)`. It imports what it needs
-and the submission, and returns a function from one input's bytes to one output's bytes.
-The task's metric lies beside it, so that it can say `from .metric import ...`.
-This file needs nothing but Python: it is mounted where the package is not.
+A driver is a file with one function `load(workspace: Path)`. It imports packages and
+the submission, and returns a function from one input's bytes to one output's bytes.
+The task's metric is beside it, so that it can use `from .metric import ...`.
+This file imports only the standard library: the sandbox does not show the package.
 """
 
 import os

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from fake_models.cases import CASES
 from inspect_ai import eval as inspect_eval
 from loopback import provider
-from voices.cases import CASES
 
 from mlagentbench.core.trace import Ending
 from mlagentbench.experiment.experiment import Experiment
@@ -42,8 +42,8 @@ def the_card(experiment):
 def test_inspect_command_passes_model_roles_and_settings(cache, tmp_path):
     done = subprocess.run(
         [Path(sys.executable).with_name("inspect"), "eval", TASK,
-         "--model", f"scripted/{RESEARCH.voice}",
-         "--model-role", f"editor=scripted/{RESEARCH.voice}",
+         "--model", f"scripted/{RESEARCH.model}",
+         "--model-role", f"editor=scripted/{RESEARCH.model}",
          *(f"-T{key}={value}" for key, value in RESEARCH.settings.items()),
          "-T", "max_steps=20", "-T", "max_tokens=100000",
          "--log-dir", "kept", "--display", "none"],
@@ -54,8 +54,8 @@ def test_inspect_command_passes_model_roles_and_settings(cache, tmp_path):
     (path,) = (tmp_path / "kept").glob("*/experiment.json")
     spec = json.loads(path.read_text())
     assert spec["agent"] == "research"
-    assert spec["model"] == f"scripted/{RESEARCH.voice}"
-    assert spec["roles"] == {"editor": f"scripted/{RESEARCH.voice}"}
+    assert spec["model"] == f"scripted/{RESEARCH.model}"
+    assert spec["roles"] == {"editor": f"scripted/{RESEARCH.model}"}
     assert spec["settings"] == RESEARCH.settings
     assert spec["tasks"][0]["budget"]["steps"] == 20
     assert spec["tasks"][0]["budget"]["tokens"] == 100_000
@@ -65,7 +65,7 @@ def test_inspect_command_passes_model_roles_and_settings(cache, tmp_path):
 
 
 def test_openai_compatible_server_is_the_model_of_the_run(evaluate, monkeypatch):
-    with provider(RESEARCH.voice) as server:
+    with provider(RESEARCH.model) as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         log, experiment = evaluate(
@@ -84,7 +84,7 @@ def test_openai_compatible_server_is_the_model_of_the_run(evaluate, monkeypatch)
 
 
 def test_inspect_token_limit_ends_the_run_and_is_scored(evaluate):
-    log, experiment = evaluate(model=f"scripted/{RESEARCH.voice}", token_limit=50)
+    log, experiment = evaluate(model=f"scripted/{RESEARCH.model}", token_limit=50)
     assert log.status == "success", log.error
     assert the_card(experiment).ending is Ending.OUT_OF_TOKENS
 
@@ -113,6 +113,6 @@ def test_epochs_are_refused_in_favour_of_seeds(evaluate):
 def test_judge_role_is_refused_with_the_command_to_use(evaluate):
     with pytest.raises(Exception, match="mlab score EXP"):
         evaluate(
-            model=f"scripted/{RESEARCH.voice}",
-            model_roles={"judge": f"scripted/{RESEARCH.voice}"},
+            model=f"scripted/{RESEARCH.model}",
+            model_roles={"judge": f"scripted/{RESEARCH.model}"},
         )

@@ -42,9 +42,9 @@ def carry_out(agent: str, ideas: str) -> None:
     with Screen() as screen:
         experiment = Experiment(folder(agent, ideas))
         if experiment.folder.exists():
-            resume(experiment, progress=screen, audience=screen)
+            resume(experiment, progress=screen, observer=screen)
         else:
-            run(plan(agent, ideas), progress=screen, audience=screen)
+            run(plan(agent, ideas), progress=screen, observer=screen)
 
 
 def plan(agent: str, ideas: str) -> Plan:

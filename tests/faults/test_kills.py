@@ -7,7 +7,7 @@ import pytest
 from tests.faults.killing import killed_after, killed_at, undisturbed
 from tests.faults.plans import QUICK_TASK
 
-from mlagentbench.run.validation import judged_before
+from mlagentbench.run.validation import graded_before
 from mlagentbench.tasks.load import load_task
 
 SHARES = 6
@@ -29,11 +29,11 @@ def test_killed_at_every_kind_of_write_a_run_ends_as_if_nothing_had_been(
     assert not left.any, left
 
 
-def test_code_that_was_judged_before_a_kill_is_known_afterwards(quick):
+def test_code_that_was_graded_before_a_kill_is_known_afterwards(quick):
     experiment = quick.job.experiment
     (run,) = experiment.runs()
     past = experiment.trace(run)
-    (known,) = judged_before(load_task(QUICK_TASK), experiment.snapshots, past)
+    (known,) = graded_before(load_task(QUICK_TASK), experiment.snapshots, past)
     submitted = quick.story.submission["submission.csv"]
     assert known == hashlib.sha256(submitted).hexdigest()
 

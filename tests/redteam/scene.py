@@ -17,6 +17,7 @@ from mlagentbench.environment.actions import ACTIONS
 from mlagentbench.environment.sandbox import watchdog
 from mlagentbench.environment.sandbox.inspect_provider import BwrapConfig, BwrapSandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
+from mlagentbench.run.job import Job
 from mlagentbench.run.validation import refusal
 
 HELPER = "evidence.py"
@@ -85,29 +86,36 @@ async def perform(stage: Stage, attack: Attack, *, loosened: bool = False) -> Se
 def _room(stage: Stage, attack: Attack, sandbox: BwrapSandbox) -> ActionContext:
     order = stage.order
 
-    async def check_submission() -> str | None:
-        return await refusal(order.task, order.prepared, sandbox)
-
-    return ActionContext(
-        task=order.task,
-        sandbox=sandbox,
-        check_submission=check_submission,
-        seconds_left=lambda: attack.seconds,
-        step=lambda: 1,
-        ask=_nobody_answers,
-        restore=_nothing_was_kept,
-        problem=order.problem,
-    )
+    services = AttackServices(order, sandbox, attack)
+    return ActionContext(order.task, sandbox, order.problem, services)
 
 
-async def _nobody_answers(
-    prompt: str, *, role: str, config: GenerateConfig
-) -> Completion:
-    raise ActionError(f"there is no {role} model here for {prompt} ({config})")
+@dataclass(frozen=True)
+class AttackServices:
+    """A run without models and snapshots."""
 
+    job: Job
+    sandbox: BwrapSandbox
+    attack: Attack
+    step_number: int = 1
 
-async def _nothing_was_kept(step: int) -> tuple[str, ...]:
-    raise ActionError(f"step {step} was not kept")
+    def seconds_left(self) -> float:
+        """Return how long the attack may take."""
+        return self.attack.seconds
+
+    async def ask(
+        self, prompt: str, *, role: str, config: GenerateConfig
+    ) -> Completion:
+        """Refuse: there is no model."""
+        raise ActionError(f"there is no {role} model here for {prompt} ({config})")
+
+    async def restore(self, step: int) -> tuple[str, ...]:
+        """Refuse: there is no snapshot."""
+        raise ActionError(f"step {step} was not kept")
+
+    async def check_submission(self) -> str | None:
+        """Check the submission as a real run does."""
+        return await refusal(self.job.task, self.job.prepared, self.sandbox)
 
 
 def _files_at_most(files: int | None) -> AbstractContextManager[object]:

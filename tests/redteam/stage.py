@@ -93,6 +93,7 @@ def _order(cache: Path, scratch: Path, agent_env: Path | None) -> Job:
     experiment = Experiment(scratch / "experiment")
     workshop = Services(cache, Silent(), NullObserver())
     (order,) = make_jobs(plan, experiment, workshop)
+    experiment.create(order.spec)
     return replace(
         order, rooms=scratch / "rooms", agent_env=agent_env or order.agent_env
     )

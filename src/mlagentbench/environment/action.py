@@ -11,47 +11,52 @@ from mlagentbench.core.actions import ActionSpec
 from mlagentbench.core.errors import ActionError
 from mlagentbench.core.task import Task
 
-CheckSubmission = Callable[[], Awaitable[str | None]]
-"""Would the submission be accepted as it lies there? The reason where not."""
-
-Restore = Callable[[int], Awaitable[tuple[str, ...]]]
-"""Makes the workspace what it was after a step; returns files no longer kept."""
-
 
 @dataclass(frozen=True)
 class Completion:
-    """What a language model said to an action."""
+    """A language model's reply to an action."""
 
     text: str
     cut_off: bool = False
     """Whether a length limit ended it before the model did."""
 
 
-class Ask(Protocol):
-    """Asks a language model from inside an action."""
+class RunServices(Protocol):
+    """What a run does for the action under way."""
 
-    async def __call__(
+    @property
+    def step_number(self) -> int:
+        """The number of the step under way."""
+        ...
+
+    def seconds_left(self) -> float:
+        """Return how long an execution may still take."""
+        ...
+
+    async def ask(
         self, prompt: str, *, role: str, config: GenerateConfig
     ) -> Completion:
-        """Return what the model of that role says to the prompt."""
+        """Ask the language model of a role."""
+        ...
+
+    async def restore(self, step: int) -> tuple[str, ...]:
+        """Make the workspace what it was after a step; return files not kept."""
+        ...
+
+    async def check_submission(self) -> str | None:
+        """Return why the submission would be refused as it is now, or None."""
         ...
 
 
 @dataclass(frozen=True)
 class ActionContext:
-    """One agent's workspace; everything reaches it through the sandbox interface."""
+    """One agent's workspace, reached through the sandbox interface, and its run."""
 
     task: Task
     sandbox: SandboxEnvironment
-    check_submission: CheckSubmission
-    seconds_left: Callable[[], float]
-    """How long an execution may still take."""
-    step: Callable[[], int]
-    """The number of the step under way."""
-    ask: Ask
-    restore: Restore
     problem: str
-    """What the agent was told."""
+    """The problem as the agent reads it."""
+    services: RunServices
 
 
 @dataclass(frozen=True)

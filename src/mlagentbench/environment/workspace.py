@@ -97,7 +97,7 @@ async def back_up(context: ActionContext, path: PurePosixPath) -> None:
         contents = await context.sandbox.read_file(str(WORKSPACE / path), text=False)
     except OSError:
         return  # Not there, or not a file; the edit itself will say so.
-    kept = WORKSPACE / BACKUP / path / f"{context.step():06d}"
+    kept = WORKSPACE / BACKUP / path / f"{context.services.step_number:06d}"
     await context.sandbox.write_file(str(kept), contents)
 
 

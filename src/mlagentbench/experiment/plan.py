@@ -1,4 +1,4 @@
-"""Plan (what a person asks) and ExperimentSpec (experiment.json)."""
+"""Plan (what a user asks for) and ExperimentSpec (experiment.json)."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ NO_MODEL = "none"
 
 
 class BudgetOverride(Record):
-    """Limits given on the command line; what is absent stays as the task says."""
+    """Limits given on the command line; without one the task's own limit holds."""
 
     steps: PositiveInt | None = None
     minutes: PositiveFloat | None = None
@@ -26,7 +26,7 @@ class BudgetOverride(Record):
 
 
 class RetryLimits(Record):
-    """How long a model's provider is waited for; then the run ends as its failure."""
+    """Limits on waiting for a provider; beyond them the run ends as its failure."""
 
     max_retries: NonNegativeInt = 5
     """How often a failed request is sent again."""
@@ -35,19 +35,19 @@ class RetryLimits(Record):
 
 
 class Judge(Record):
-    """A model that says what it thinks of each run, once the run is judged."""
+    """A model that rates each run once the run is graded."""
 
     model: str
     votes: PositiveInt = 3
     """How often it is asked about each run."""
 
 
-class Plan(Record):
-    """One agent on some tasks with some seeds."""
+class ExperimentOptions(Record):
+    """Options that a plan asks for and experiment.json records unchanged."""
 
-    tasks: tuple[str, ...] = Field(min_length=1)
-    """Ids, or paths of task folders."""
     agent: str = "tuner"
+    settings: dict[str, str] = Field(default_factory=dict)
+    """The agent's own settings."""
     model: str = NO_MODEL
     roles: dict[str, str] = Field(default_factory=dict)
     """Other models for some of the work, such as `editor` and `helper`."""
@@ -55,33 +55,39 @@ class Plan(Record):
     """The provider's own settings, by Inspect's names."""
     patience: RetryLimits = RetryLimits()
     judge: Judge | None = None
-    """It does none of the work, so it is no part of the model's name."""
+    """It does none of the work, so it is not part of the model's label."""
     prices: dict[str, Price] = Field(default_factory=dict)
-    """Of models, by name, where Inspect knows none or others."""
-    settings: dict[str, str] = Field(default_factory=dict)
-    """The agent's own settings."""
-    edition: str = "mini"
+    """Of models, by name, if Inspect knows none or others."""
     seeds: tuple[int, ...] = (0,)
-    budget: BudgetOverride = BudgetOverride()
     parallel: PositiveInt = 1
-    out: Path = Path("runs")
-    name: str | None = None
-    """The experiment's folder name; made from time, task and agent when absent."""
 
     @property
     def agent_label(self) -> str:
-        """The agent with its settings."""
-        return agent_label(self.agent, self.settings)
+        """The agent with its settings: different settings are different agents."""
+        return _with_pairs(self.agent, self.settings)
+
+    @property
+    def model_label(self) -> str:
+        """The model with those that share its work: they are compared as one."""
+        return _with_pairs(self.model, self.roles)
+
+    @property
+    def models(self) -> list[str]:
+        """Every model by name, the main one first."""
+        judge = [self.judge.model] if self.judge else []
+        return [self.model, *self.roles.values(), *judge]
 
 
-def agent_label(agent: str, settings: dict[str, str]) -> str:
-    """Name an agent with its settings: different settings are different agents."""
-    return _with_pairs(agent, settings)
+class Plan(ExperimentOptions):
+    """One agent on some tasks with some seeds."""
 
-
-def model_label(model: str, roles: dict[str, str]) -> str:
-    """Name a model with those that share its work: they are compared as one."""
-    return _with_pairs(model, roles)
+    tasks: tuple[str, ...] = Field(min_length=1)
+    """Ids, or paths of task folders."""
+    edition: str = "mini"
+    budget: BudgetOverride = BudgetOverride()
+    out: Path = Path("runs")
+    name: str | None = None
+    """The experiment's folder name; made from time, task and agent when absent."""
 
 
 def _with_pairs(name: str, given: dict[str, str]) -> str:
@@ -90,7 +96,7 @@ def _with_pairs(name: str, given: dict[str, str]) -> str:
 
 
 class TaskSpec(Record):
-    """One task of an experiment, as it was when the experiment began."""
+    """One task of an experiment, as it was when the experiment started."""
 
     id: str
     version: int
@@ -101,21 +107,10 @@ class TaskSpec(Record):
     budget: Budget
 
 
-class ExperimentSpec(Record):
-    """What was asked, and under which circumstances: `experiment.json`."""
+class ExperimentSpec(ExperimentOptions):
+    """The plan, its tasks and its circumstances: `experiment.json`."""
 
     tasks: tuple[TaskSpec, ...]
-    agent: str
-    settings: dict[str, str]
-    model: str
-    roles: dict[str, str] = Field(default_factory=dict)
-    model_args: dict[str, Any] = Field(default_factory=dict)
-    patience: RetryLimits = RetryLimits()
-    judge: Judge | None = None
-    prices: dict[str, Price] = Field(default_factory=dict)
-    """Of models, where a person told them."""
-    seeds: tuple[int, ...]
-    parallel: int
     sandbox: str
     limits: str
     unsafe: bool = False
@@ -124,13 +119,3 @@ class ExperimentSpec(Record):
     packages: dict[str, str]
     python: str
     started: str
-
-    @property
-    def agent_label(self) -> str:
-        """The agent with its settings."""
-        return agent_label(self.agent, self.settings)
-
-    @property
-    def model_label(self) -> str:
-        """The model with those of other roles."""
-        return model_label(self.model, self.roles)

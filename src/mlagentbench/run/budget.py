@@ -1,4 +1,4 @@
-"""What is spent and left; RunOver, which ends a run from inside."""
+"""The budget of a run, and RunOver, which ends a run from inside."""
 
 from collections.abc import Sequence
 
@@ -10,18 +10,18 @@ from mlagentbench.core.trace import Ending, ModelCall, Seconds, Spent
 
 
 class BudgetMeter:
-    """One run's budget; what is spent changes only with recorded steps."""
+    """One run's budget; only recorded steps change what is spent."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self.spent = Spent()
 
     def remaining(self) -> Remaining:
-        """Tell what is left."""
+        """Return the remaining budget."""
         return _left(self._budget, self.spent)
 
-    def overdrawn(self, calls: Sequence[ModelCall], seconds: Seconds) -> Ending | None:
-        """Tell which limit was reached, with what led to no step yet."""
+    def exhausted(self, calls: Sequence[ModelCall], seconds: Seconds) -> Ending | None:
+        """Return the limit that was reached, counting calls that led to no step yet."""
         left = _left(self._budget, self.with_step(seconds, calls, counts=False))
         limits = {
             Ending.OUT_OF_STEPS: left.steps,
@@ -37,7 +37,7 @@ class BudgetMeter:
     def with_step(
         self, seconds: Seconds, calls: Sequence[ModelCall], *, counts: bool
     ) -> Spent:
-        """Return what is spent once one more step is recorded."""
+        """Return the spent budget once one more step is recorded."""
         used = [
             call.usage.get(kind, 0) for call in calls for kind in ("input", "output")
         ]
@@ -69,7 +69,7 @@ _INSPECT_LIMITS = {
 
 
 class RunOver(BaseException):
-    """No error an agent may catch, nor one of ours to be blamed for."""
+    """The end of a run; a BaseException, so that agents do not catch it."""
 
     def __init__(self, ending: Ending, reason: str | None = None) -> None:
         super().__init__(ending)
@@ -78,5 +78,5 @@ class RunOver(BaseException):
 
 
 def from_inspect_limit(limit: LimitExceededError) -> RunOver:
-    """Return the end that one of Inspect's own limits brings."""
+    """Return the end of a run that one of Inspect's own limits causes."""
     return RunOver(_INSPECT_LIMITS.get(limit.type, Ending.STOPPED), str(limit))

@@ -1,6 +1,6 @@
-"""The seam: Job -> Inspect task, and its eval.
+"""The seam to Inspect: Job -> Inspect task, and its evaluation.
 
-The solver lets the agent act. Collecting and judging happen in the scorer, because
+The solver lets the agent act. Collecting and grading happen in the scorer, because
 Inspect still runs scorers, with the sandbox alive, when one of its limits ended a run.
 """
 
@@ -21,43 +21,43 @@ from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.experiment.plan import NO_MODEL
+from mlagentbench.experiment.plan import NO_MODEL, ExperimentSpec
 from mlagentbench.run.episode import (
     close_run,
     evaluation_context,
     run_episode,
     score_run,
 )
-from mlagentbench.run.job import Job, Models
+from mlagentbench.run.job import Job
 from mlagentbench.run.models.lookup import get_checked_model
 
 # Registers the `bwrap` provider with Inspect.
 from mlagentbench.environment.sandbox import inspect_provider  # noqa: F401  # isort: skip
 
 
-def inspect_task(order: Job, seeds: tuple[int, ...]) -> InspectTask:
-    """Return the order as something Inspect can evaluate."""
+def inspect_task(job: Job, seeds: tuple[int, ...]) -> InspectTask:
+    """Return a job as an Inspect task with one sample per seed."""
     return InspectTask(
-        name=order.task.id,
-        version=order.task.version,
-        dataset=MemoryDataset([_sample(order, seed) for seed in seeds]),
-        solver=_acting(order),
-        scorer=_judging(order),
-        config=GenerateConfig(**order.models.patience.model_dump()),
-        metadata={"task": order.task.name, "agent": order.agent_label},
+        name=job.task.id,
+        version=job.task.version,
+        dataset=MemoryDataset([_sample(job, seed) for seed in seeds]),
+        solver=_agent_solver(job),
+        scorer=_grader(job),
+        config=GenerateConfig(**job.spec.patience.model_dump()),
+        metadata={"task": job.task.name, "agent": job.spec.agent_label},
     )
 
 
-def _sample(order: Job, seed: int) -> Sample:
+def _sample(job: Job, seed: int) -> Sample:
     return Sample(
-        id=f"{order.task.id}:{seed}",
-        input=order.problem,
-        metadata={"seed": seed, "run": str(order.run_id(seed))},
-        sandbox=SandboxEnvironmentSpec("bwrap", order.sandbox_config(seed)),
+        id=f"{job.task.id}:{seed}",
+        input=job.problem,
+        metadata={"seed": seed, "run": str(job.run_id(seed))},
+        sandbox=SandboxEnvironmentSpec("bwrap", job.sandbox_config(seed)),
     )
 
 
-def _acting(order: Job) -> Solver:
+def _agent_solver(job: Job) -> Solver:
     @solver(name="agent")
     def agent() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001  # Inspect's signature
@@ -65,7 +65,7 @@ def _acting(order: Job) -> Solver:
                 raise UsageError(
                     "a run is named by its seed: use -T runs=N, not --epochs"
                 )
-            await run_episode(order, order.run_id(state.metadata["seed"]), sandbox())
+            await run_episode(job, job.run_id(state.metadata["seed"]), sandbox())
             return state
 
         return solve
@@ -73,20 +73,20 @@ def _acting(order: Job) -> Solver:
     return agent()
 
 
-def _judging(order: Job) -> Scorer:
+def _grader(job: Job) -> Scorer:
     @scorer(name="judge", metrics={"success": [mean()], "improvement": [mean()]})
-    def judge() -> Scorer:
+    def grade() -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001  # Inspect's signature
-            run, experiment = order.run_id(state.metadata["seed"]), order.experiment
-            await close_run(order.task, run, experiment, sandbox())
-            under = evaluation_context(order.sandbox, order.attempt)
-            card = await score_run(order.task, order.prepared, run, experiment, under)
+            run, experiment = job.run_id(state.metadata["seed"]), job.experiment
+            await close_run(job.task, run, experiment, sandbox())
+            context = evaluation_context(job.sandbox, job.attempt)
+            card = await score_run(job.task, job.prepared, run, experiment, context)
             experiment.add_scorecard(card)
             return _as_score(card)
 
         return score
 
-    return judge()
+    return grade()
 
 
 def _as_score(card: Scorecard) -> Score:
@@ -95,7 +95,7 @@ def _as_score(card: Scorecard) -> Score:
     return Score(
         value={
             "success": float(card.success),
-            # Nothing valid was submitted: no improvement, counted as none.
+            # Without a valid submission there is no improvement, which counts as 0.
             "improvement": card.improvement or 0.0,
         },
         explanation=card.submission_error or f"{card.metric} = {card.score}",
@@ -104,39 +104,39 @@ def _as_score(card: Scorecard) -> Score:
 
 
 Work = list[tuple[Job, tuple[int, ...]]]
-"""Orders, each with the seeds to run."""
+"""Jobs, each with the seeds to run."""
 
 
-class Interrupted(Exception):  # noqa: N818  # a person's wish, no error
-    """A person stopped the experiment."""
+class Interrupted(Exception):  # noqa: N818  # not an error
+    """The user stopped the experiment."""
 
 
 def evaluate_jobs(work: Work, logs: Path, parallel: int) -> dict[str, str]:
-    """Run everything; return what went wrong outside our own code, by run."""
+    """Run all jobs; return the failures outside the harness, by run."""
     logging.getLogger("inspect_ai").setLevel(logging.ERROR)
     try:
-        # Standard output is for results; whatever the engine says is progress.
+        # Standard output is for results; what the engine prints is progress.
         with redirect_stdout(sys.stderr):
             results = _evaluate(work, logs, parallel)
     except KeyboardInterrupt:
         raise Interrupted from None
-    # Inspect hands back no log at all for a task that was cancelled under way.
+    # Inspect returns no log for a task that was cancelled while it ran.
     if len(results) < len(work) or any(log.status == "cancelled" for log in results):
         raise Interrupted
-    of_runs = {run: why for result in results for run, why in _failures(result)}
-    return _of_tasks(work, results) | of_runs
+    by_run = {run: why for result in results for run, why in _sample_failures(result)}
+    return _task_failures(work, results) | by_run
 
 
 def _evaluate(work: Work, logs: Path, parallel: int) -> list[EvalLog]:
     return inspect_eval(
-        [inspect_task(order, seeds) for order, seeds in work],
-        **_of_models(work[0][0].models),
+        [inspect_task(job, seeds) for job, seeds in work],
+        **_model_options(work[0][0].spec),
         log_dir=str(logs),
         log_format="eval",
         display="none",
         fail_on_error=False,
         score_display=False,
-        # Both keep files outside our folder, which a killed run would leave there.
+        # Both write files outside the experiment, which a killed run would leave.
         ctl_server=False,
         log_realtime=False,
         max_tasks=len(work),
@@ -147,32 +147,32 @@ def _evaluate(work: Work, logs: Path, parallel: int) -> list[EvalLog]:
     )
 
 
-def _of_models(models: Models) -> dict[str, Any]:
-    if models.main == NO_MODEL:
+def _model_options(spec: ExperimentSpec) -> dict[str, Any]:
+    if spec.model == NO_MODEL:
         return {"model": None}
-    # Made here, because Inspect takes a name with a comma in it for several.
+    # Inspect would split a name with a comma into several models.
     return {
-        "model": get_checked_model(models.main, models.args),
+        "model": get_checked_model(spec.model, spec.model_args),
         "model_roles": {
-            role: get_checked_model(name) for role, name in models.roles.items()
+            role: get_checked_model(name) for role, name in spec.roles.items()
         },
     }
 
 
-def _of_tasks(work: Work, results: list[EvalLog]) -> dict[str, str]:
-    """Return why whole tasks failed, for each of their runs."""
+def _task_failures(work: Work, results: list[EvalLog]) -> dict[str, str]:
+    """Return the failures of whole tasks, for each of their runs."""
     failed = {
         result.eval.task: result.error.message for result in results if result.error
     }
     return {
-        str(order.run_id(seed)): failed[order.task.id]
-        for order, seeds in work
+        str(job.run_id(seed)): failed[job.task.id]
+        for job, seeds in work
         for seed in seeds
-        if order.task.id in failed
+        if job.task.id in failed
     }
 
 
-def _failures(result: EvalLog) -> list[tuple[str, str]]:
+def _sample_failures(result: EvalLog) -> list[tuple[str, str]]:
     samples = result.samples or []
     return [
         (str(sample.metadata.get("run")), sample.error.message)

@@ -1,4 +1,4 @@
-"""From a plan to orders: everything checked and in place before the engine starts."""
+"""Plan -> Jobs: everything is checked and built before the engine starts."""
 
 import platform
 from dataclasses import dataclass
@@ -9,13 +9,18 @@ from mlagentbench.agents.catalogue import find_agent, load_agent, refuse_without
 from mlagentbench.core.cache import sandbox_root
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.progress import Progress, RunObserver
-from mlagentbench.core.scorecard import SandboxUsed
 from mlagentbench.core.task import Task
 from mlagentbench.core.trace import utc_now
 from mlagentbench.environment.sandbox.probe import require_isolation
 from mlagentbench.experiment.experiment import Experiment, same_task
-from mlagentbench.experiment.plan import NO_MODEL, ExperimentSpec, Judge, Plan, TaskSpec
-from mlagentbench.run.job import Job, models_of
+from mlagentbench.experiment.plan import (
+    NO_MODEL,
+    ExperimentOptions,
+    ExperimentSpec,
+    Plan,
+    TaskSpec,
+)
+from mlagentbench.run.job import Job
 from mlagentbench.run.models.choice import (
     check_local,
     full_model_name,
@@ -34,40 +39,27 @@ PACKAGES = ("mlagentbench", "inspect_ai", "numpy", "optuna", "scipy")
 
 
 @dataclass(frozen=True)
-class CheckedPlan:
-    """A plan that can be carried out."""
-
-    asked: ExperimentSpec
-    ready: list[Ready]
-
-
-@dataclass(frozen=True)
 class Services:
-    """Where things are kept and who is told what happens."""
+    """The cache, and the observers of preparation and of runs."""
 
     cache: Path
     progress: Progress
-    audience: RunObserver
+    observer: RunObserver
 
 
-def make_jobs(plan: Plan, experiment: Experiment, workshop: Services) -> list[Job]:
-    """Check the plan, make its tasks ready, and start the experiment.
+def make_jobs(
+    plan: Plan,
+    experiment: Experiment,
+    services: Services,
+    *,
+    models_exist: bool = False,
+) -> list[Job]:
+    """Check a plan and build what it needs; nothing is written for the experiment yet.
 
-    The models exist already: they were made by the program that calls this.
+    Names are checked before anything slow happens, so that a wrong command fails at
+    once and leaves no folder behind. Under `inspect eval` the models exist already.
     """
-    checked = check_plan(plan, workshop, models_exist=True)
-    return start_experiment(checked, experiment, workshop)
-
-
-def check_plan(
-    plan: Plan, workshop: Services, *, models_exist: bool = False
-) -> CheckedPlan:
-    """Make everything ready that a plan needs.
-
-    Names are checked before anything slow happens, and no folder is made yet, so that
-    a wrong command leaves nothing behind.
-    """
-    plan = _spelled_out(plan)
+    plan = _with_full_names(plan)
     entry = find_agent(plan.agent)
     refuse_without_model(entry, model=plan.model != NO_MODEL)
     load_agent(entry)
@@ -76,113 +68,90 @@ def check_plan(
     refuse_keys(plan.model_args)
     if not models_exist:
         _check_models(plan)
-    tasks = [_with_budget(plan, name) for name in plan.tasks]
+    tasks = [load_task(name, edition=plan.edition) for name in plan.tasks]
+    tasks = [
+        task.model_copy(update={"budget": plan.budget.applied(task.budget)})
+        for task in tasks
+    ]
     limits = str(require_isolation().limits)
-    ready = [make_ready(task, workshop.cache, workshop.progress) for task in tasks]
-    make_local_ready(_models(plan), workshop.cache, workshop.progress)
-    return CheckedPlan(_spec(plan, ready, limits), ready)
+    ready = _make_ready(plan, tasks, services)
+    return _jobs(_spec(plan, ready, limits), ready, experiment, services)
 
 
-def start_experiment(
-    checked: CheckedPlan, experiment: Experiment, workshop: Services
-) -> list[Job]:
-    """Begin the experiment, in a folder of its own."""
-    experiment.create(checked.asked)
-    return _jobs(checked.asked, checked.ready, experiment, workshop)
-
-
-def jobs_of(experiment: Experiment, workshop: Services) -> list[Job]:
-    """Return the orders of an experiment that was begun before."""
-    asked = experiment.spec
-    load_agent(find_agent(asked.agent))
-    _check_models(asked)
-    tasks = [_unchanged(one) for one in asked.tasks]
+def jobs_of(experiment: Experiment, services: Services) -> list[Job]:
+    """Return the jobs of an experiment that exists."""
+    spec = experiment.spec
+    load_agent(find_agent(spec.agent))
+    _check_models(spec)
+    tasks = [_unchanged(one) for one in spec.tasks]
     require_isolation()
-    ready = [make_ready(task, workshop.cache, workshop.progress) for task in tasks]
-    make_local_ready(_models(asked), workshop.cache, workshop.progress)
-    return _jobs(asked, ready, experiment, workshop)
+    return _jobs(spec, _make_ready(spec, tasks, services), experiment, services)
 
 
-def _unchanged(asked: TaskSpec) -> Task:
-    task = same_task(asked)
-    if task_digest(task.folder) != asked.digest:
+def _unchanged(spec: TaskSpec) -> Task:
+    task = same_task(spec)
+    if task_digest(task.folder) != spec.digest:
         raise UsageError(
-            f"the task {asked.id} was changed since this experiment began; a run"
-            " cannot go on with another task than it began with"
+            f"the task {spec.id} was changed since this experiment started; its runs"
+            " cannot be resumed with a different task"
         )
     return task
 
 
+def _make_ready(
+    options: ExperimentOptions, tasks: list[Task], services: Services
+) -> list[Ready]:
+    ready = [make_ready(task, services.cache, services.progress) for task in tasks]
+    make_local_ready(options.models, services.cache, services.progress)
+    return ready
+
+
 def _jobs(
-    asked: ExperimentSpec,
+    spec: ExperimentSpec,
     ready: list[Ready],
     experiment: Experiment,
-    workshop: Services,
+    services: Services,
 ) -> list[Job]:
-    agent = load_agent(find_agent(asked.agent))
+    agent = load_agent(find_agent(spec.agent))
     return [
         Job(
             task=one.task,
             prepared=one.prepared,
             problem=problem(one.task),
             agent=agent,
-            agent_label=asked.agent_label,
-            models=models_of(asked),
-            settings=asked.settings,
+            spec=spec,
             experiment=experiment,
-            rooms=sandbox_root(workshop.cache),
+            rooms=sandbox_root(services.cache),
             agent_env=one.agent_envs[one.task.agent_env].path,
-            sandbox=SandboxUsed(provider=asked.sandbox, limits=asked.limits),
-            audience=workshop.audience,
+            observer=services.observer,
         )
         for one in ready
     ]
 
 
-def _spelled_out(plan: Plan) -> Plan:
-    whole = {
-        "model": full_model_name(plan.model),
-        "roles": {role: full_model_name(model) for role, model in plan.roles.items()},
-        "judge": plan.judge and _with_whole_name(plan.judge),
-    }
-    return plan.model_copy(update=whole)
+def _with_full_names(plan: Plan) -> Plan:
+    roles = {role: full_model_name(model) for role, model in plan.roles.items()}
+    judge = plan.judge
+    if judge is not None:
+        judge = judge.model_copy(update={"model": full_model_name(judge.model)})
+    return plan.model_copy(
+        update={"model": full_model_name(plan.model), "roles": roles, "judge": judge}
+    )
 
 
-def _with_whole_name(judge: Judge) -> Judge:
-    return judge.model_copy(update={"model": full_model_name(judge.model)})
-
-
-def _check_models(given: Plan | ExperimentSpec) -> None:
-    check_local(_models(given))
-    if given.model != NO_MODEL:
-        get_checked_model(given.model, given.model_args)
-    for other in _models(given)[1:]:
+def _check_models(options: ExperimentOptions) -> None:
+    main, *others = options.models
+    check_local(options.models)
+    if main != NO_MODEL:
+        get_checked_model(main, options.model_args)
+    for other in others:
         get_checked_model(other)
-
-
-def _models(given: Plan | ExperimentSpec) -> list[str]:
-    judge = [given.judge.model] if given.judge else []
-    return [given.model, *given.roles.values(), *judge]
-
-
-def _with_budget(plan: Plan, name: str) -> Task:
-    task = load_task(name, edition=plan.edition)
-    return task.model_copy(update={"budget": plan.budget.applied(task.budget)})
 
 
 def _spec(plan: Plan, ready: list[Ready], limits: str) -> ExperimentSpec:
     return ExperimentSpec(
-        tasks=tuple(_task_spec(one) for one in ready),
-        agent=plan.agent,
-        settings=plan.settings,
-        model=plan.model,
-        roles=plan.roles,
-        model_args=plan.model_args,
-        patience=plan.patience,
-        judge=plan.judge,
-        prices=plan.prices,
-        seeds=plan.seeds,
-        parallel=plan.parallel,
+        **{name: getattr(plan, name) for name in ExperimentOptions.model_fields},
+        tasks=tuple(_task_spec(one.task) for one in ready),
         sandbox="bwrap",
         limits=limits,
         agent_env={
@@ -196,14 +165,13 @@ def _spec(plan: Plan, ready: list[Ready], limits: str) -> ExperimentSpec:
     )
 
 
-def _task_spec(one: Ready) -> TaskSpec:
-    folder = one.task.folder
+def _task_spec(task: Task) -> TaskSpec:
     return TaskSpec(
-        id=one.task.id,
-        version=one.task.version,
-        edition=one.task.edition,
+        id=task.id,
+        version=task.version,
+        edition=task.edition,
         # A task of the suite is found by name wherever the package is installed.
-        source=one.task.id if folder.is_relative_to(SUITE) else str(folder),
-        digest=task_digest(folder),
-        budget=one.task.budget,
+        source=task.id if task.folder.is_relative_to(SUITE) else str(task.folder),
+        digest=task_digest(task.folder),
+        budget=task.budget,
     )

@@ -29,9 +29,9 @@ _SAMPLE_SECONDS = 0.25
 class PipelineBench:
     """Runs known solutions in the real sandbox, through the real pipeline."""
 
-    def __init__(self, cache: Path, audience: RunObserver) -> None:
+    def __init__(self, cache: Path, observer: RunObserver) -> None:
         self._cache = cache
-        self._audience = audience
+        self._observer = observer
 
     def solve(
         self,
@@ -71,7 +71,7 @@ class PipelineBench:
                 parallel=parallel,
                 out=scratch,
             )
-            experiment = run(plan, cache=self._cache, audience=self._audience)
+            experiment = run(plan, cache=self._cache, observer=self._observer)
             cards = experiment.scorecards
         return sorted(last_attempts(cards), key=lambda card: card.seed)
 

@@ -85,7 +85,7 @@ class ModelCaller:
         """Return a model's reply to an agent, from the record where there is one."""
         return await self._ask(ModelRequest(role, messages, tools, config), "agent")
 
-    async def ask_inside(
+    async def ask_for_action(
         self, prompt: str, *, role: str, config: GenerateConfig
     ) -> Completion:
         """Return a model's words to an action under way."""
@@ -93,8 +93,8 @@ class ModelCaller:
         reply = await self._ask(ModelRequest(role, messages, (), config), "action")
         return Completion(reply.completion, cut_off=_cut_off(reply))
 
-    def begin_anew(self) -> None:
-        """Forget what led to a step that is now recorded."""
+    def start_step(self) -> None:
+        """Forget the calls of the last step, which is recorded."""
         self.calls.clear()
         self.seconds = 0.0
 

@@ -74,7 +74,8 @@ def _task(task_id: str) -> Callable[..., InspectTask]:
         )
         experiment = Experiment(experiment_folder(plan))
         services = Services(default_cache(), Silent(), NullObserver())
-        (job,) = make_jobs(plan, experiment, services)
+        (job,) = make_jobs(plan, experiment, services, models_exist=True)
+        experiment.create(job.spec)
         made = inspect_task(job, plan.seeds)
         made.metadata = (made.metadata or {}) | {_FOLDER: str(experiment.folder)}
         _follow_logs()
@@ -123,17 +124,17 @@ TASKS = {task_id: _task(task_id) for task_id in task_ids()}
 
 @cache
 def _follow_logs() -> type[Hooks]:
-    """Register the hook, only once Inspect was the one that was called."""
+    """Register the hook; `mlab` must not have it, so not on import."""
 
     @hooks(
         name="mlagentbench_records",
-        description="Keeps our records of an evaluation beside its log.",
+        description="Moves the experiment folder to where the log is.",
     )
     class KeepBesideLog(Hooks):
         """Moves an experiment's folder to where `--log-dir` put the log."""
 
         async def on_task_end(self, data: TaskEnd) -> None:
-            """Follow the log, which only now says where it is."""
+            """Move the folder: only now Inspect tells where the log is."""
             folder = (data.log.eval.metadata or {}).get(_FOLDER)
             if folder is None or not Path(folder).is_dir():
                 return

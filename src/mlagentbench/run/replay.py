@@ -21,7 +21,7 @@ from mlagentbench.experiment.experiment import Experiment, same_task
 from mlagentbench.experiment.trace_file import RecordedRun
 from mlagentbench.run.budget import BudgetMeter
 from mlagentbench.run.model_calls import MAIN, preferred_protocol, request_sha
-from mlagentbench.run.steps import as_input
+from mlagentbench.run.steps import rejected_input
 from mlagentbench.tasks.load import problem
 
 
@@ -97,7 +97,7 @@ class ReplayContext:
         fault: Fault = "bad_reply",  # noqa: ARG002
     ) -> Step:
         """Return the step that was recorded then."""
-        return self._step(REJECTED, as_input(reply))
+        return self._step(REJECTED, rejected_input(reply))
 
     def _step(self, action: str, given: Mapping[str, str]) -> Step:
         step = self.past.step(action, given)

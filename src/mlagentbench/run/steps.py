@@ -1,228 +1,192 @@
-"""One step: carried out or replayed, measured, recorded, snapshotted."""
+"""One step: carried out or replayed, measured, recorded, snapshotted.
 
+context.act -> steps.take -> action.perform
+"""
+
+import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Protocol
 
+from inspect_ai.model import GenerateConfig
 from inspect_ai.util import SandboxEnvironment
 
 from mlagentbench.core.errors import ActionError, ReplayError, SandboxError, blame
 from mlagentbench.core.record import Record
-from mlagentbench.core.task import Task
+from mlagentbench.core.scorecard import RunId
 from mlagentbench.core.text import encodable, shortened
-from mlagentbench.core.trace import Fault, Measurement, Seconds, Step, Trace
-from mlagentbench.environment.action import Action, ActionContext
+from mlagentbench.core.trace import Ending, Fault, Measurement, Seconds, Step, Trace
+from mlagentbench.environment.action import Action, ActionContext, Completion
 from mlagentbench.environment.actions import ACTIONS
 from mlagentbench.environment.sandbox.inspect_provider import BwrapSandbox
 from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
 from mlagentbench.experiment.trace_file import RecordedRun, TraceWriter
-from mlagentbench.run.budget import BudgetMeter
+from mlagentbench.run.budget import BudgetMeter, RunOver
+from mlagentbench.run.job import Job
 from mlagentbench.run.model_calls import ModelCaller
-from mlagentbench.run.validation import Measured, Meter
+from mlagentbench.run.validation import Measured, meter_for, refusal
 
-Listener = Callable[[Step], None]
-"""Told of every step as soon as it is recorded."""
+logger = logging.getLogger(__name__)
 
-
-class Keeper(Protocol):
-    """Keeps the workspace as it was after each step."""
-
-    async def take(self, validation: Measurement | None) -> str | None:
-        """Keep the workspace as it is now and return the snapshot's name."""
-        ...
-
-    async def thin_out(self) -> None:
-        """Drop what the last snapshot, now that it is recorded, makes superfluous."""
-        ...
-
-    async def restore(self, snapshot: str) -> tuple[str, ...]:
-        """Make the workspace what it was; return files that are no longer kept."""
-        ...
-
-    async def bring_back(self, snapshot: str) -> None:
-        """Make the workspace exactly what it was, or say what is missing."""
-        ...
+_REPLY_CHARACTERS = 2_000
 
 
 class ActionOutcome(Record):
-    """What came of one action."""
+    """The result of one action."""
 
     observation: str
     ok: bool
     error: str | None = None
     validation: Measurement | None = None
     note: str | None = None
-    """What we found out ourselves, told to the agent beside the observation."""
+    """The harness's own measurement, shown to the agent beside the observation."""
     executing: float = 0.0
     """Seconds the agent's own code ran."""
 
 
 @dataclass(frozen=True)
 class PendingStep:
-    """What is to become a step."""
+    """An action or a rejected reply that is to be recorded as a step."""
 
     action: str
     given: dict[str, str]
-    perform: Callable[[], Awaitable[ActionOutcome]]
-    """Does it, where it was not done before."""
     turn: int
     """Of the agent's own."""
     said: dict[str, str] = field(default_factory=dict)
     counts: bool = True
+    rejection: ActionOutcome | None = None
+    """The outcome of a reply that is not acted on."""
 
 
-class Recorder:
-    """One run's steps, from the first on."""
+class Steps:
+    """One run's steps, from the first on; the services that its actions use."""
 
     def __init__(
         self,
-        run: str,
-        keeper: Keeper,
-        past: RecordedRun,
+        job: Job,
+        run: RunId,
+        sandbox: SandboxEnvironment,
+        past: Trace,
         trace: TraceWriter,
-        listener: Listener,
     ) -> None:
+        self._job = job
         self._run = run
-        self._keeper = keeper
-        self._past = past
+        self._past = RecordedRun(past)
         self._trace = trace
-        self._listener = listener
-        self._workspace_is_current = past.last is None
-        self._snapshots: list[str | None] = []
+        self._snapshots = SnapshotKeeper(job, sandbox, past)
+        self._meter = meter_for(job, sandbox, past)
+        self._context = ActionContext(job.task, sandbox, job.problem, services=self)
+        self._workspace_is_current = self._past.last is None
+        self._taken: list[str | None] = []
+        """The snapshot of each step."""
+        self.models = ModelCaller(str(run), self._past, trace, job.spec.prices)
+        self.budget = BudgetMeter(job.task.budget)
+        self.submitted = False
 
     @property
-    def next_step(self) -> int:
+    def step_number(self) -> int:
         """The number of the step under way."""
-        return len(self._snapshots) + 1
+        return len(self._taken) + 1
 
-    async def step(
-        self, wish: PendingStep, asker: ModelCaller, account: BudgetMeter
-    ) -> Step:
-        """Return the step that comes of a wish, recorded."""
-        step = self._past.step(wish.action, wish.given)
+    def seconds_left(self) -> float:
+        """Return how long an execution may still take."""
+        longest = self._job.task.budget.execution_minutes * 60
+        return min(longest, self.budget.remaining().seconds)
+
+    async def ask(
+        self, prompt: str, *, role: str, config: GenerateConfig
+    ) -> Completion:
+        """Ask a model on behalf of the action under way, while the budget lasts."""
+        self.refuse_when_over(with_calls=True)
+        return await self.models.ask_for_action(prompt, role=role, config=config)
+
+    async def restore(self, step: int) -> tuple[str, ...]:
+        """Make the workspace what it was after a step; return what is missing."""
+        last = len(self._taken)
+        if not 1 <= step <= last:
+            raise ActionError(f"there is no step {step}; the last one was {last}")
+        snapshot = self._taken[step - 1]
+        if snapshot is None:
+            raise ActionError(f"the workspace after step {step} was not kept")
+        return self._snapshots.restore(snapshot)
+
+    async def check_submission(self) -> str | None:
+        """Return why the submission would be refused as it is now, or None."""
+        return await refusal(self._job.task, self._job.prepared, self._context.sandbox)
+
+    def refuse_when_over(self, *, with_calls: bool) -> None:
+        """End the run if it has submitted or its budget is exhausted.
+
+        A reply counts as soon as it came, though the last may still be acted on.
+        """
+        if self.submitted:
+            raise RunOver(Ending.SUBMITTED)
+        calls = self.models.calls if with_calls else ()
+        seconds = self.models.seconds if with_calls else 0.0
+        if reached := self.budget.exhausted(calls, Seconds(model=seconds)):
+            raise RunOver(reached)
+
+    async def take(self, pending: PendingStep) -> Step:
+        """Return the recorded step; carry it out if it was not done before."""
+        step = self._past.step(pending.action, pending.given)
         if step is None:
-            step = await self._live(wish, asker, account)
-        account.spent = step.spent
-        self._snapshots.append(step.snapshot)
-        asker.begin_anew()
+            step = await self._live(pending)
+        self.budget.spent = step.spent
+        self._taken.append(step.snapshot)
+        self.models.start_step()
+        action = ACTIONS.get(pending.action)
+        self.submitted = step.ok and action is not None and action.ends_run
         return step
 
-    async def bring_workspace_up_to_date(self) -> None:
+    async def restore_last_workspace(self) -> None:
         """Restore the last step's workspace, if a replay has not touched it yet."""
         if not self._workspace_is_current and self._past.last is not None:
             self._workspace_is_current = True
             if self._past.last.snapshot is not None:
-                await self._keeper.bring_back(self._past.last.snapshot)
+                self._snapshots.restore_exactly(self._past.last.snapshot)
 
-    async def go_back(self, step: int) -> tuple[str, ...]:
-        """Make the workspace what it was after a step; return what is missing."""
-        last = len(self._snapshots)
-        if not 1 <= step <= last:
-            raise ActionError(f"there is no step {step}; the last one was {last}")
-        snapshot = self._snapshots[step - 1]
-        if snapshot is None:
-            raise ActionError(f"the workspace after step {step} was not kept")
-        return await self._keeper.restore(snapshot)
-
-    async def _live(
-        self, wish: PendingStep, asker: ModelCaller, account: BudgetMeter
-    ) -> Step:
-        await self.bring_workspace_up_to_date()
-        started, clock, asked = datetime.now(UTC), time.monotonic(), asker.seconds
-        outcome = await wish.perform()
-        snapshot = await self._keeper.take(outcome.validation)
-        took = time.monotonic() - clock - (asker.seconds - asked)
+    async def _live(self, pending: PendingStep) -> Step:
+        await self.restore_last_workspace()
+        models = self.models
+        started, clock, waited = datetime.now(UTC), time.monotonic(), models.seconds
+        outcome = pending.rejection
+        if outcome is None:
+            outcome = await self._perform(pending.action, pending.given)
+        snapshot = self._snapshots.take(outcome.validation)
+        took = time.monotonic() - clock - (models.seconds - waited)
         seconds = Seconds(
-            model=round(asker.seconds, 3),
+            model=round(models.seconds, 3),
             execute=round(outcome.executing, 3),
             harness=round(max(0.0, took - outcome.executing), 3),
         )
         step = Step(
-            run=self._run,
-            step=self.next_step,
-            agent_step=wish.turn,
-            calls=tuple(asker.calls),
-            fields=wish.said,
-            action=wish.action,
-            input=wish.given,
+            run=str(self._run),
+            step=self.step_number,
+            agent_step=pending.turn,
+            calls=tuple(models.calls),
+            fields=pending.said,
+            action=pending.action,
+            input=pending.given,
             observation=outcome.observation,
             ok=outcome.ok,
             error=outcome.error,
             validation=outcome.validation,
             note=outcome.note,
             snapshot=snapshot,
-            spent=account.with_step(seconds, asker.calls, counts=wish.counts),
+            spent=self.budget.with_step(seconds, models.calls, counts=pending.counts),
             seconds=seconds,
             started=started.isoformat(timespec="milliseconds"),
         )
         self._trace.append(step)
-        await self._keeper.thin_out()
-        self._listener(step)
+        logger.debug("%s: step %d: %s", self._run, step.step, step.action)
+        # Only a recorded step makes older snapshots superfluous.
+        self._snapshots.prune_snapshots()
+        self._job.observer.step_taken(self._run, step)
         return step
 
-
-class SnapshotKeeper:
-    """Takes a snapshot after each step and thins out the old ones."""
-
-    def __init__(
-        self,
-        task: Task,
-        folder: Path,
-        sandbox: SandboxEnvironment,
-        past: Trace,
-    ) -> None:
-        self._task = task
-        self._store = SnapshotStore(folder, run=past.run)
-        self._workspace = sandbox.as_type(BwrapSandbox).sandbox.workspace
-        self._seen = StatCache()
-        self._taken: list[str] = []
-        self._best: tuple[float, str] | None = None
-        for step in past.steps:
-            if step.snapshot is not None:
-                self._note(step.snapshot, step.validation)
-
-    async def take(self, validation: Measurement | None) -> str | None:
-        """Keep the workspace as it is now and return the snapshot's name."""
-        taken = self._store.take(self._workspace, previous=self._seen)
-        self._note(taken.id, validation)
-        return taken.id
-
-    async def thin_out(self) -> None:
-        """Drop what the last snapshot, now that it is recorded, makes superfluous."""
-        best = self._best[1] if self._best else None
-        self._store.retain(self._taken, best, self._task.submission)
-
-    async def restore(self, snapshot: str) -> tuple[str, ...]:
-        """Make the workspace what it was; return files that are no longer kept."""
-        return tuple(self._store.restore(snapshot, self._workspace).missing)
-
-    async def bring_back(self, snapshot: str) -> None:
-        """Make the workspace exactly what it was, or say what is missing."""
-        if missing := await self.restore(snapshot):
-            names = ", ".join(missing[:5])
-            raise ReplayError(f"the workspace cannot be restored without {names}")
-
-    def _note(self, snapshot: str, validation: Measurement | None) -> None:
-        self._taken.append(snapshot)
-        if validation is None:
-            return
-        merit = self._task.direction.sign * validation.value
-        if self._best is None or merit > self._best[0]:
-            self._best = (merit, snapshot)
-
-
-class ActionRunner:
-    """Does what an agent asks for; its mistakes become observations."""
-
-    def __init__(self, room: ActionContext, meter: Meter) -> None:
-        self._room = room
-        self._meter = meter
-
-    async def perform(self, name: str, given: Mapping[str, object]) -> ActionOutcome:
-        """Carry out an action by name."""
+    async def _perform(self, name: str, given: Mapping[str, object]) -> ActionOutcome:
+        """Carry out an action by name; the agent's mistakes become observations."""
         action = ACTIONS.get(name)
         if action is None:
             names = ", ".join(ACTIONS)
@@ -238,16 +202,61 @@ class ActionRunner:
     async def _do(self, action: Action, given: Mapping[str, object]) -> ActionOutcome:
         clock = time.monotonic()
         try:
-            text, error = await action.perform(self._room, given), None
+            text, error = await action.perform(self._context, given), None
         except ActionError as refused:
             text, error = str(refused), "action_failed"
-        executing = time.monotonic() - clock if action.executes else 0.0
         return ActionOutcome(
             observation=shortened(text),
             ok=error is None,
             error=error,
-            executing=executing,
+            executing=time.monotonic() - clock if action.executes else 0.0,
         )
+
+
+class SnapshotKeeper:
+    """One run's snapshots: one after each step; old ones lose their large files."""
+
+    def __init__(self, job: Job, sandbox: SandboxEnvironment, past: Trace) -> None:
+        self._task = job.task
+        self._store = SnapshotStore(job.experiment.snapshots, run=past.run)
+        self._workspace = sandbox.as_type(BwrapSandbox).sandbox.workspace
+        self._seen = StatCache()
+        self._taken: list[str] = []
+        self._best: tuple[float, str] | None = None
+        for step in past.steps:
+            if step.snapshot is not None:
+                self._note(step.snapshot, step.validation)
+
+    def take(self, validation: Measurement | None) -> str:
+        """Keep the workspace as it is now and return the snapshot's name."""
+        taken = self._store.take(self._workspace, previous=self._seen)
+        self._note(taken.id, validation)
+        return taken.id
+
+    def prune_snapshots(self) -> None:
+        """Drop large files that only superseded snapshots hold."""
+        best = self._best[1] if self._best else None
+        self._store.retain(self._taken, best, self._task.submission)
+
+    def restore(self, snapshot: str) -> tuple[str, ...]:
+        """Make the workspace what it was; return files that are no longer kept."""
+        return tuple(self._store.restore(snapshot, self._workspace).missing)
+
+    def restore_exactly(self, snapshot: str) -> None:
+        """Make the workspace exactly what it was, or raise with what is missing."""
+        if missing := self.restore(snapshot):
+            raise ReplayError(
+                "cannot restore the workspace: the snapshot no longer holds"
+                f" {', '.join(missing[:5])}"
+            )
+
+    def _note(self, snapshot: str, validation: Measurement | None) -> None:
+        self._taken.append(snapshot)
+        if validation is None:
+            return
+        merit = self._task.direction.sign * validation.value
+        if self._best is None or merit > self._best[0]:
+            self._best = (merit, snapshot)
 
 
 def _with_measurement(outcome: ActionOutcome, measured: Measured) -> ActionOutcome:
@@ -261,14 +270,11 @@ def _with_measurement(outcome: ActionOutcome, measured: Measured) -> ActionOutco
     return outcome.model_copy(update={"note": note, "validation": measured.value})
 
 
-_REPLY_CHARACTERS = 2_000
-
-
-def as_input(reply: str) -> dict[str, str]:
-    """Return what such a step keeps of the reply; the call before it has it whole."""
+def rejected_input(reply: str) -> dict[str, str]:
+    """Return the input of a rejected reply's step; the call has the full reply."""
     return encodable({"reply": shortened(reply, _REPLY_CHARACTERS)})
 
 
-def rejected(why: str, fault: Fault) -> ActionOutcome:
-    """Return what comes of such a reply."""
+def rejection(why: str, fault: Fault) -> ActionOutcome:
+    """Return the outcome of a reply that is not acted on."""
     return ActionOutcome(observation=shortened(why), ok=False, error=fault)

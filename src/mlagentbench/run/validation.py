@@ -21,16 +21,17 @@ from mlagentbench.environment.workspace import collect, fingerprint, save_submis
 from mlagentbench.evaluation.evaluate import Verdict
 from mlagentbench.grading.grader import grade_answers
 from mlagentbench.grading.submission import grade_saved
+from mlagentbench.run.job import Job
 from mlagentbench.tasks.digest import sha256_of
 from mlagentbench.tasks.prepare import Prepared
 
 
 class Measured(Record):
-    """What a measurement came to; both are None where there was nothing new."""
+    """A measurement; both fields are None if there was nothing new."""
 
     value: Measurement | None = None
     problem: str | None = None
-    """Why what is new could not be graded."""
+    """Why the new files could not be graded."""
 
 
 class ValidationMeter:
@@ -43,7 +44,7 @@ class ValidationMeter:
         self._before: list[str] = []
 
     async def before_execution(self) -> None:
-        """Remember how the files look now."""
+        """Remember the state of the files."""
         self._before = await self._look()
 
     async def after_execution(self) -> Measured:
@@ -77,7 +78,7 @@ class ValidationMeter:
 
 
 class CodeMeter:
-    """Judges one run's code as it changes."""
+    """Grades one run's code as it changes."""
 
     def __init__(
         self,
@@ -92,10 +93,10 @@ class CodeMeter:
         self._known = known
 
     async def before_execution(self) -> None:
-        """Do nothing: what counts is whether the code changed since it was judged."""
+        """Do nothing: code is compared with the code that was graded last."""
 
     async def after_execution(self) -> Measured:
-        """Judge the code on visible inputs, if it is not the code judged last."""
+        """Grade the code on visible inputs, if it is not the code graded last."""
         with scratch_folder() as scratch:
             saved = scratch / "submission"
             await save_submission(self._task, self._sandbox, saved)
@@ -113,8 +114,8 @@ class CodeMeter:
         return [sha256_of(path) if path.is_file() else "" for path in files]
 
 
-def judged_before(task: Task, snapshots: Path, past: Trace) -> list[str]:
-    """Return the digests of the code that a resumed run has judged last."""
+def graded_before(task: Task, snapshots: Path, past: Trace) -> list[str]:
+    """Return the digests of the code that a resumed run graded last."""
     taken = [
         step.snapshot
         for step in past.steps
@@ -128,15 +129,23 @@ def judged_before(task: Task, snapshots: Path, past: Trace) -> list[str]:
 
 
 class Meter(Protocol):
-    """Looks at a workspace before and after each execution."""
+    """Measures a workspace before and after each execution."""
 
     async def before_execution(self) -> None:
-        """Remember how things are now."""
+        """Remember the state of the workspace."""
         ...
 
     async def after_execution(self) -> Measured:
-        """Measure what this execution left behind."""
+        """Measure the files that this execution wrote."""
         ...
+
+
+def meter_for(job: Job, sandbox: SandboxEnvironment, past: Trace) -> Meter:
+    """Return the meter that fits the task: predictions are graded, or code."""
+    if job.task.grading is None:
+        return ValidationMeter(job.task, job.prepared.public, sandbox)
+    known = graded_before(job.task, job.experiment.snapshots, past)
+    return CodeMeter(job.task, job.prepared, sandbox, known)
 
 
 def measured(task: Task, verdict: Verdict) -> Measured:
@@ -149,10 +158,10 @@ def measured(task: Task, verdict: Verdict) -> Measured:
 async def refusal(
     task: Task, prepared: Prepared, sandbox: SandboxEnvironment
 ) -> str | None:
-    """Say why the submission would be refused as it lies there; None where not."""
+    """Return why the submission would be refused as it is now, or None."""
     with scratch_folder() as scratch:
         saved = scratch / "submission"
         await save_submission(task, sandbox, saved)
-        # The reason is told to the agent, whose code must not meet hidden inputs yet.
+        # The agent reads the reason, so its code must not run on hidden inputs yet.
         verdict = await grade_saved(task, prepared, saved, split="visible")
     return verdict.submission_error

@@ -27,7 +27,7 @@ def command(
 
     found = _experiment(experiment, from_step, new)
     with Screen() as screen:
-        went_on = resume(found, progress=screen, audience=screen)
+        went_on = resume(found, progress=screen, observer=screen)
     if not went_on:
         click.echo(f"every run of {found.folder} is finished; nothing to resume")
         return 0

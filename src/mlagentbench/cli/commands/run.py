@@ -82,7 +82,7 @@ def command(
     from mlagentbench.run.pipeline import run
 
     with Screen() as screen:
-        experiment = run(plan, progress=screen, audience=screen)
+        experiment = run(plan, progress=screen, observer=screen)
     report = save_report(experiment, open_it=open_report)
     return print_outcome(experiment, report, as_json=as_json)
 

@@ -13,7 +13,7 @@ async def _restore_workspace(context: ActionContext, step_number: str) -> str:
     if not _NUMBER.fullmatch(step_number.strip()):
         raise ActionError("step_number must be the number of an earlier step")
     number = int(step_number)
-    missing = await context.restore(number)
+    missing = await context.services.restore(number)
     done = f"The workspace is as it was after step {number}."
     if missing:
         return f"{done} No longer kept, and missing now: {', '.join(missing[:5])}."
@@ -24,7 +24,7 @@ RESTORE_WORKSPACE = Action.of(actions.RESTORE_WORKSPACE, _restore_workspace)
 
 
 async def _check_submission(context: ActionContext) -> str:
-    reason = await context.check_submission()
+    reason = await context.services.check_submission()
     if reason is not None:
         raise ActionError(f"The submission would be refused: {reason}")
     return "The submission would be accepted."

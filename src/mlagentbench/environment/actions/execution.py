@@ -21,7 +21,7 @@ async def execute(
     context: ActionContext, command: list[str], *, what: str, stdin: str | None = None
 ) -> ExecResult[str]:
     """Run a command; raise if it fails or exceeds its time limit."""
-    limit = math.ceil(context.seconds_left())
+    limit = math.ceil(context.services.seconds_left())
     try:
         result = await context.sandbox.exec(
             command, input=stdin, timeout=limit, timeout_retry=False

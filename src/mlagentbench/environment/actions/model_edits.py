@@ -71,7 +71,7 @@ async def new_code(context: ActionContext, request: str) -> str:
     """Return the code the editor writes; refuse an incomplete reply."""
     question, why = request, ""
     for _ in range(_TRIES):
-        reply = await context.ask(
+        reply = await context.services.ask(
             question, role=EDITOR, config=GenerateConfig(max_tokens=EDITOR_TOKENS)
         )
         if reply.cut_off:
@@ -213,7 +213,7 @@ HELPER_TOKENS = 2_000
 async def consult(context: ActionContext, question: str) -> str:
     """Return the helper's reply, marked if the length limit truncated it."""
     config = GenerateConfig(temperature=0.01, max_tokens=HELPER_TOKENS)
-    reply = await context.ask(question, role=HELPER, config=config)
+    reply = await context.services.ask(question, role=HELPER, config=config)
     said = sendable(reply.text).strip() or "(The helper model said nothing.)"
     return f"{said}\n[cut off by the length limit]" if reply.cut_off else said
 

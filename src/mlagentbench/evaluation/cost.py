@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from mlagentbench.core.providers import provider_info
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunSeconds
 from mlagentbench.core.trace import ModelCall, Trace
@@ -77,9 +78,6 @@ def run_cost(trace: Trace, prices: Mapping[str, Price]) -> Cost:
     return priced(spent + unstepped, all_calls(trace), prices)
 
 
-BILL_NOBODY = frozenset({"local", "scripted", "replay"})
-"""Providers of this package: they answer on this machine and send nothing."""
-
 _MILLION = 1_000_000
 
 
@@ -95,7 +93,7 @@ def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
 
 def is_free(model: str) -> bool:
     """Tell whether asking a model costs nothing by its nature."""
-    return model.partition("/")[0] in BILL_NOBODY
+    return provider_info(model).free
 
 
 def cost_of(usage: Mapping[str, int], price: Price) -> float:

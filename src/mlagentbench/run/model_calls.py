@@ -23,6 +23,7 @@ from inspect_ai.util import LimitExceededError
 
 from mlagentbench.agents.context import ProtocolName
 from mlagentbench.core.errors import ProviderError
+from mlagentbench.core.providers import provider_info
 from mlagentbench.core.text import encodable
 from mlagentbench.core.trace import Called, ModelCall
 from mlagentbench.environment.action import Completion
@@ -229,21 +230,14 @@ def _depth_within(value: object, depth: int) -> bool:
     return depth > 0 and all(_depth_within(one, depth - 1) for one in inner)
 
 
-_SPEECH: dict[str, ProtocolName] = {
-    # Small local models call no tools but keep to a schema.
-    "local": "schema",
-}
-
-
 def preferred_protocol(model: str) -> ProtocolName:
-    """Return what the model's provider is best at; an earlier run's for its replay."""
+    """Return the reply protocol that a model's provider is best at.
+
+    A replayed run keeps the protocol of the model that was recorded.
+    """
     provider, _, name = model.partition("/")
     if provider == "replay" and Path(name).is_file():
-        return _speech_recorded(Path(name))
-    return _SPEECH.get(provider, "tools")
-
-
-def _speech_recorded(path: Path) -> ProtocolName:
-    trace = read_trace(path, str(path))
-    calls = [*(call for step in trace.steps for call in step.calls), *trace.calls]
-    return preferred_protocol(calls[0].model) if calls else "tools"
+        trace = read_trace(Path(name), name)
+        calls = [*(call for step in trace.steps for call in step.calls), *trace.calls]
+        return preferred_protocol(calls[0].model) if calls else "tools"
+    return provider_info(model).protocol

@@ -129,10 +129,11 @@ def test_without_the_extra_one_sentence_says_how_to_get_it(mlab, tmp_path, monke
     said = mlab("run", "house-price", "--model", "local")
     assert said.code == 2, said.err
     assert said.err.strip().splitlines()[-1] == (
-        "mlab: the local model needs xllamacpp: pip install 'mlagentbench[local]'"
+        "mlab: the local model needs xllamacpp: run `pip install -e '.[local]'` in the"
+        " clone"
     )
     assert not (tmp_path / "runs").exists()
-    assert "xllamacpp is not installed; pip install" in mlab("doctor").out
+    assert "xllamacpp is not installed; run `pip install" in mlab("doctor").out
 
 
 @pytest.mark.minutes

@@ -14,6 +14,7 @@ from inspect_ai.model import get_model
 
 from mlagentbench.core.errors import ProviderError, RecordError, blame
 from mlagentbench.core.progress import Progress
+from mlagentbench.core.providers import provider_info
 from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.text import shortened
 from mlagentbench.evaluation.cost import Price, call_cost
@@ -38,9 +39,6 @@ _RUNS_AT_A_TIME = 4
 _GIVE_UP_AFTER = 3
 """Runs in a row on which a provider failed; the others need not wait for it too."""
 _LONGEST_REASON = 300
-_CHARACTERS = {"local": 12_000}
-"""Of a run that a provider's models can hold."""
-_USUAL_CHARACTERS = 60_000
 
 
 def ask_judge(
@@ -171,8 +169,7 @@ def _questions(
     experiment: Experiment, session: JudgeSession, cards: Iterable[Scorecard]
 ) -> Iterator[JudgeQuestion]:
     """Yield a question about every run that counts and has a readable trace."""
-    provider = session.judge.model.partition("/")[0]
-    characters = _CHARACTERS.get(provider, _USUAL_CHARACTERS)
+    characters = provider_info(session.judge.model).prompt_characters
     problems = {
         task.id: shortened(problem(same_task(task)), characters // 3)
         for task in experiment.spec.tasks

@@ -21,7 +21,7 @@ from mlagentbench.run.models.weights import (
 
 PROVIDER = "local"
 _EXTRA = ("xllamacpp", "openai")
-_INSTALL = "pip install 'mlagentbench[local]'"
+_INSTALL = "run `pip install -e '.[local]'` in the clone"
 
 
 def full_model_name(model: str) -> str:

@@ -43,6 +43,12 @@ async def quitter(context: Context) -> None:
     """Give up at once."""
 
 
+async def printer(context: Context) -> None:
+    """Print more than an observation may hold."""
+    step = await context.act("Python REPL", command="print('a' * 30_000 + 'end')")
+    await context.act("Final Answer", final_answer=step.told[-20:])
+
+
 async def raiser(context: Context) -> None:
     """Fail in its own code."""
     await context.act("List Files", dir_path=".")

@@ -7,6 +7,7 @@ from hands import BAD_SUBMISSIONS
 
 from mlagentbench.core.progress import Silent
 from mlagentbench.core.trace import Ending
+from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.plan import BudgetOverride, Plan
 from mlagentbench.run.pipeline import run
 from mlagentbench.run.rescore import rescore
@@ -151,3 +152,19 @@ def test_edits_can_be_appended_copied_and_undone_in_sub_folders_too(carry_out):
     assert seen[11] == "/workspace\n"
     assert "NameError" in seen[12]
     assert "no file absent" in seen[13]
+
+
+def test_full_text_of_a_shortened_observation_is_kept(carry_out, mlab, tmp_path):
+    experiment, _ = carry_out("hands:printer")
+    (run_id,) = experiment.runs()
+    printed, answer = experiment.trace(run_id).steps
+    assert len(printed.observation) < 21_000
+    assert "characters left out" in printed.observation
+    assert answer.observation_blob is None
+    path = experiment.observation_path(printed.observation_blob)
+    assert path.read_text().strip() == "a" * 30_000 + "end"
+    said = mlab("show", experiment.folder, "--step", "1")
+    assert f"full observation: {path}" in said.out
+    forked = Experiment(tmp_path / "forked")
+    experiment.fork(run_id, 1, forked)
+    assert forked.observation_path(printed.observation_blob).is_file()

@@ -74,7 +74,7 @@ class Step(Record):
     input: dict[str, Any]
     observation: str
     observation_blob: str | None = None
-    """Digest of a shortened observation. Only traces imported earlier have one."""
+    """Digest of a shortened observation's full text, which is in `trace/blobs`."""
     ok: bool
     error: str | None = None
     """The kind of failure, if the action failed."""

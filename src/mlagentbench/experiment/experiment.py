@@ -39,6 +39,7 @@ _UNFINISHED = (
     ".experiment.json.*",
     ".scorecards.jsonl.*",
     "logs/.inspect_tmp_*",
+    "trace/blobs/.*",
     "snapshots/incoming/*",
     "snapshots/manifests/.*",
     "snapshots/runs/.*",
@@ -146,6 +147,20 @@ class Experiment:
         """Return the path of a run's trace."""
         return self.folder / "trace" / f"{_file_name(run)}.jsonl"
 
+    def observation_path(self, blob: str) -> Path:
+        """Return the path of an observation that its step holds shortened."""
+        return self.folder / "trace" / "blobs" / f"{blob}.txt"
+
+    def add_observation(self, text: str) -> str:
+        """Write the full text of an observation; return its digest."""
+        data = text.encode(errors="replace")
+        blob = hashlib.sha256(data).hexdigest()
+        path = self.observation_path(blob)
+        with blame(RecordError, f"{path} cannot be written"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, data.decode())
+        return blob
+
     def trace_damage(self, run: RunId) -> str | None:
         """Return why a run's trace cannot be read, or None."""
         try:
@@ -239,6 +254,10 @@ class Experiment:
         with blame(RecordError, "the snapshots cannot be copied"):
             # Objects are never rewritten, so two experiments may share them.
             shutil.copytree(self.snapshots, target.snapshots, copy_function=os.link)
+        for blob in filter(None, (step.observation_blob for step in history.steps)):
+            source = self.observation_path(blob)
+            if source.is_file():
+                target.add_observation(source.read_text(encoding="utf-8"))
         return history
 
     def prune(self) -> Pruned:

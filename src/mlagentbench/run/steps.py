@@ -15,7 +15,7 @@ from inspect_ai.util import SandboxEnvironment
 from mlagentbench.core.errors import ActionError, ReplayError, SandboxError, blame
 from mlagentbench.core.record import Record
 from mlagentbench.core.scorecard import RunId
-from mlagentbench.core.text import encodable, shortened
+from mlagentbench.core.text import OBSERVATION_CHARACTERS, encodable, shortened
 from mlagentbench.core.trace import Ending, Fault, Measurement, Seconds, Step, Trace
 from mlagentbench.environment.action import Action, ActionContext, Completion
 from mlagentbench.environment.actions import ACTIONS
@@ -30,12 +30,15 @@ from mlagentbench.run.validation import Measured, meter_for, refusal
 logger = logging.getLogger(__name__)
 
 _REPLY_CHARACTERS = 2_000
+_KEPT_CHARACTERS = 10_000_000
+"""Of an observation that the agent sees shortened."""
 
 
 class ActionOutcome(Record):
     """The result of one action."""
 
     observation: str
+    observation_blob: str | None = None
     ok: bool
     error: str | None = None
     validation: Measurement | None = None
@@ -169,6 +172,7 @@ class Steps:
             action=pending.action,
             input=pending.given,
             observation=outcome.observation,
+            observation_blob=outcome.observation_blob,
             ok=outcome.ok,
             error=outcome.error,
             validation=outcome.validation,
@@ -205,11 +209,17 @@ class Steps:
             text, error = await action.perform(self._context, given), None
         except ActionError as refused:
             text, error = str(refused), "action_failed"
+        executing = time.monotonic() - clock if action.executes else 0.0
+        blob = None
+        if len(text) > OBSERVATION_CHARACTERS:
+            kept = shortened(text, _KEPT_CHARACTERS)
+            blob = self._job.experiment.add_observation(kept)
         return ActionOutcome(
             observation=shortened(text),
+            observation_blob=blob,
             ok=error is None,
             error=error,
-            executing=time.monotonic() - clock if action.executes else 0.0,
+            executing=executing,
         )
 
 

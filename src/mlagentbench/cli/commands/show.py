@@ -38,7 +38,7 @@ def command(
         if prompt is not None:
             _print_prompt(found, run, prompt)
         elif step is not None:
-            _print_step(trace, step)
+            _print_step(found, trace, step)
         elif diff:
             _print_diff(found, run, trace)
         else:
@@ -67,7 +67,7 @@ def _row(step: "Step") -> list[str]:
     ]
 
 
-def _print_step(trace: "Trace", number: int) -> None:
+def _print_step(experiment: "Experiment", trace: "Trace", number: int) -> None:
     from mlagentbench.core.errors import UsageError
     from mlagentbench.core.text import harmless
 
@@ -81,6 +81,10 @@ def _print_step(trace: "Trace", number: int) -> None:
         console.print(f"{name}:\n{harmless(str(value))}", markup=False)
     console.rule("observation")
     console.print(harmless(step.told), markup=False)
+    if step.observation_blob is not None:
+        path = experiment.observation_path(step.observation_blob)
+        if path.is_file():
+            console.print(f"full observation: {path}", markup=False, soft_wrap=True)
 
 
 def _print_diff(experiment: "Experiment", run: "RunId", trace: "Trace") -> None:

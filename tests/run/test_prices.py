@@ -37,7 +37,7 @@ def test_each_table_is_a_model(table):
         ("[m]\ninput = inf\noutput = 1\n", "m.input: .*finite"),
         ("[m]\ninput = 1\noutput = 1\nthinking = 2\n", "m.thinking: "),
         ("m = 3\n", "m: "),
-        ("[m\n", "no sound TOML"),
+        ("[m\n", "not valid TOML"),
     ],
 )
 def test_what_is_wrong_is_told_by_model_and_field(table, text, reason):
@@ -46,7 +46,7 @@ def test_what_is_wrong_is_told_by_model_and_field(table, text, reason):
 
 
 def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path):
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match="cannot read"):
         read_prices(tmp_path / "none.toml")
 
 

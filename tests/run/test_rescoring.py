@@ -92,7 +92,7 @@ def test_every_run_is_judged_and_the_progress_told(experiment, cache):
     assert [card.seed for card in cards] == [*SEEDS]
     assert {card.score for card in cards} == {0.0}
     assert all(card.success for card in cards)
-    assert ("judging 3 runs", 3) in progress.labels
+    assert ("grading 3 runs", 3) in progress.labels
     assert progress.done == 3
     assert (experiment.scorecards, experiment.warnings) == (cards, [])
 

@@ -1,4 +1,4 @@
-"""What this machine offers, looked up and never assumed."""
+"""Facts about this machine that runs depend on."""
 
 import os
 import platform
@@ -24,11 +24,11 @@ class Fact(Record):
     name: str
     value: str
     ok: bool | None = None
-    """None where it merely is so; False where something cannot work without it."""
+    """None for information only; False if something cannot work without it."""
 
 
 def examine(cache: Path) -> list[Fact]:
-    """Look at everything a run may need."""
+    """Return everything about this machine that a run may need."""
     return [
         Fact(name="python", value=platform.python_version(), ok=True),
         *_isolation(),
@@ -56,7 +56,9 @@ def _resources(cache: Path) -> list[Fact]:
     free = shutil.disk_usage(_existing(cache)).free / 2**30
     enough = f"a run may need {MEMORY_GB} GB"
     return [
-        Fact(name="cores", value=f"{cores}: as many runs at a time", ok=True),
+        Fact(
+            name="cores", value=f"{cores} cores: up to {cores} parallel runs", ok=True
+        ),
         Fact(name="memory", value=f"{memory:.1f} GB; {enough}", ok=memory >= MEMORY_GB),
         Fact(name="disk", value=f"{free:.0f} GB free for {cache}", ok=free >= DISK_GB),
     ]

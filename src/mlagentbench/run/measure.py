@@ -1,4 +1,4 @@
-"""What soundness checks and measurements need: real runs and real judgements."""
+"""Known solutions run through the pipeline, for `mlab check` and `mlab measure`."""
 
 import asyncio
 import math
@@ -40,12 +40,12 @@ class PipelineBench:
         solution: Solution,
         seed: int,
     ) -> Attempt:
-        """Run one known solution and judge it."""
+        """Run one known solution and grade it."""
         with _CpuMeter() as meter:
             card = self.solve_all(task, solution, (seed,), parallel=1)[-1]
         return Attempt(
             score=card.score,
-            error=card.submission_error or card.reason or _last_words(card),
+            error=card.submission_error or card.reason or _ending(card),
             seconds=meter.seconds,
         )
 
@@ -108,7 +108,7 @@ class _CpuMeter:
 
 
 def measure(task: Task, bench: PipelineBench, *, runs: int, parallel: int) -> Measured:
-    """Measure starter and reference over seeds; nothing about them is assumed."""
+    """Measure the scores of starter and reference over seeds."""
     seeds = tuple(range(runs))
     scores: dict[Solution, Baseline] = {}
     for solution in ("starter", "reference"):
@@ -133,11 +133,11 @@ def _baseline(task: Task, solution: Solution, cards: list[Scorecard]) -> Baselin
 
 
 def _mean(task: Task, solution: Solution, scores: tuple[float, ...]) -> float:
-    # Against itself the starter takes its own time, whatever the clock says of it.
+    # The starter takes exactly its own time; a measured ratio would only add noise.
     if solution == "starter" and task.grading is not None and task.grading.timed:
         return 1.0
     return math.fsum(scores) / len(scores)
 
 
-def _last_words(card: Scorecard) -> str | None:
+def _ending(card: Scorecard) -> str | None:
     return None if card.score is not None else f"the run ended {card.ending}"

@@ -1,8 +1,8 @@
-"""Ask a model, record the reply, price it."""
+"""Model calls: ask a model, record the reply, price it."""
 
-import contextlib
 import hashlib
 import json
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,20 +31,22 @@ from mlagentbench.evaluation.cost import Price, call_cost
 from mlagentbench.experiment.trace_file import RecordedRun, TraceWriter, read_trace
 from mlagentbench.run.budget import from_inspect_limit
 
-_DELIVERY = {"max_retries", "timeout", "attempt_timeout", "max_connections"}
-"""Settings of a request that say how it is sent, not what is asked."""
+logger = logging.getLogger(__name__)
 
-_UNREADABLE_AT_MOST = 2
+_DELIVERY = {"max_retries", "timeout", "attempt_timeout", "max_connections"}
+"""Settings of a request's transport, which are not part of its digest."""
+
+_UNREADABLE_RETRIES = 2
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError)
-"""What readers raise when a body is not what its protocol says."""
+"""Exceptions of client libraries for a body that breaks the protocol."""
 
 MAIN = "main"
-"""The role of the model an agent thinks with."""
+"""The role of the agent's own model."""
 
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """What a model is asked."""
+    """A request to a model."""
 
     role: str
     messages: Sequence[ChatMessage]
@@ -53,12 +55,12 @@ class ModelRequest:
 
     @property
     def sha(self) -> str:
-        """The question's digest, by which a recorded reply is recognised."""
+        """The digest by which a recorded reply is recognised."""
         return request_sha(self.messages, self.tools, self.config)
 
 
 class ModelCaller:
-    """One run's way to its models."""
+    """Calls the models of one run, or returns their recorded replies."""
 
     def __init__(
         self,
@@ -72,7 +74,7 @@ class ModelCaller:
         self._trace = trace
         self._prices = prices
         self.seconds = 0.0
-        """Model work since the last step."""
+        """Model time since the last step."""
         self.calls: list[ModelCall] = []
         """Replies since the last step."""
 
@@ -83,13 +85,13 @@ class ModelCaller:
         tools: Sequence[ToolInfo],
         config: GenerateConfig,
     ) -> ModelOutput:
-        """Return a model's reply to an agent, from the record where there is one."""
+        """Return a model's reply to an agent, recorded or new."""
         return await self._ask(ModelRequest(role, messages, tools, config), "agent")
 
     async def ask_for_action(
         self, prompt: str, *, role: str, config: GenerateConfig
     ) -> Completion:
-        """Return a model's words to an action under way."""
+        """Return a model's reply to an action under way."""
         messages = [ChatMessageUser(content=prompt)]
         reply = await self._ask(ModelRequest(role, messages, (), config), "action")
         return Completion(reply.completion, cut_off=_cut_off(reply))
@@ -100,11 +102,13 @@ class ModelCaller:
         self.seconds = 0.0
 
     async def _ask(
-        self, question: ModelRequest, asked_by: Literal["agent", "action"]
+        self, request: ModelRequest, asked_by: Literal["agent", "action"]
     ) -> ModelOutput:
-        call = self._past.call(question.role, question.sha)
+        call = self._past.call(request.role, request.sha)
         if call is None:
-            call = await self._live(question)
+            model = _model(request.role)
+            logger.debug("%s: ask %s as %s", self._run, model, request.role)
+            call = await call_model(model, request, self._prices)
             call = call.model_copy(update={"asked_by": asked_by})
             self._trace.append(Called(run=self._run, call=call))
         self.calls.append(call)
@@ -112,27 +116,24 @@ class ModelCaller:
         self.seconds += output.time or 0.0
         return output
 
-    async def _live(self, question: ModelRequest) -> ModelCall:
-        return await call_model(_model(question.role), question, self._prices)
-
 
 async def call_model(
-    model: Model, question: ModelRequest, prices: Mapping[str, Price] | None = None
+    model: Model, request: ModelRequest, prices: Mapping[str, Price] | None = None
 ) -> ModelCall:
-    """Ask a model for real; whatever fails on the way is its provider's failure."""
+    """Ask a model; every failure on the way counts as its provider's."""
     clock = time.monotonic()
     try:
-        output = await _generated(model, question)
+        output = await _generated(model, request)
     except LimitExceededError as limit:
         raise from_inspect_limit(limit) from limit
     except Exception as error:
         raise ProviderError(f"{model}: {type(error).__name__}: {error}") from error
-    # A provider's own figure leaves out its queues and Inspect's retries.
+    # A provider's own figure excludes its queues and Inspect's retries.
     output.time = output.time or time.monotonic() - clock
     call = ModelCall(
-        role=question.role,
+        role=request.role,
         model=str(model),
-        request_sha=question.sha,
+        request_sha=request.sha,
         reply=reply_as_json(output),
         usage=_usage(output.usage),
         cost=output.usage.total_cost if output.usage else None,
@@ -140,27 +141,29 @@ async def call_model(
     return call.model_copy(update={"cost": call_cost(call, prices or {})})
 
 
-async def _generated(model: Model, question: ModelRequest) -> ModelOutput:
-    """Return the reply; one that cannot be read is asked for again.
+async def _generated(model: Model, request: ModelRequest) -> ModelOutput:
+    """Return the reply; repeat the request if the reply cannot be parsed.
 
-    Inspect repeats requests that fail, but not one whose answer is no sound JSON.
+    Inspect repeats requests that fail, but not one whose reply is invalid JSON.
     """
-    for _ in range(_UNREADABLE_AT_MOST):
-        with contextlib.suppress(*_UNREADABLE):
-            return await _generate(model, question)
-    return await _generate(model, question)
+    for _ in range(_UNREADABLE_RETRIES):
+        try:
+            return await _generate(model, request)
+        except _UNREADABLE as error:
+            logger.warning("%s: unreadable reply, asking again: %s", model, error)
+    return await _generate(model, request)
 
 
-async def _generate(model: Model, question: ModelRequest) -> ModelOutput:
+async def _generate(model: Model, request: ModelRequest) -> ModelOutput:
     return await model.generate(
-        list(question.messages), list(question.tools), config=question.config
+        list(request.messages), list(request.tools), config=request.config
     )
 
 
 def request_sha(
     messages: Sequence[ChatMessage], tools: Sequence[ToolInfo], config: GenerateConfig
 ) -> str:
-    """Digest what a model is asked; ids that are drawn anew each time do not count."""
+    """Digest a request without its message ids, which are random."""
     document = {
         "messages": [_without_id(message) for message in messages],
         "tools": [tool.model_dump(mode="json") for tool in tools],
@@ -183,26 +186,26 @@ def _model(role: str) -> Model:
 
 
 def _usage(usage: ModelUsage | None) -> dict[str, int]:
-    """Count tokens by kind; none is counted twice, but what was thought is output."""
+    """Count tokens by kind; reasoning is also part of the output."""
     if usage is None:
         return {}
-    told = {
+    always = {
         "input": usage.input_tokens,
         "output": usage.output_tokens,
         "cached": usage.input_tokens_cache_read or 0,
     }
-    seldom = {
+    sometimes = {
         "cached_write": usage.input_tokens_cache_write,
         "reasoning": usage.reasoning_tokens,
     }
-    return told | {kind: count for kind, count in seldom.items() if count}
+    return always | {kind: count for kind, count in sometimes.items() if count}
 
 
 _DEEPEST = 50
 
 
 def reply_as_json(output: ModelOutput) -> dict[str, Any]:
-    """Return a model's reply as JSON that can be written, whatever it holds."""
+    """Return a model's reply as JSON that can be written, whatever it contains."""
     for choice in output.choices:
         calls = choice.message.tool_calls
         if calls:

@@ -1,6 +1,6 @@
-"""Making a task ready: its data prepared, its environments built.
+"""Preparation of tasks: their data and the environments of their code.
 
-Nothing here imports the engine, so that preparing what is prepared takes no time.
+Nothing here imports the engine, so that `mlab prepare` starts at once.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Ready:
     task: Task
     prepared: Prepared
     agent_envs: dict[AgentEnvName, AgentEnv]
-    """What its agents' code runs in, and what submitted code is judged in."""
+    """The environments of the agents' code and of graded code."""
 
 
 def make_ready(task: Task, cache: Path, progress: Progress) -> Ready:

@@ -1,4 +1,4 @@
-"""An agent run on its record alone; prompts of a step."""
+"""Replay of an agent on its record alone; the prompts of a step."""
 
 import asyncio
 import contextlib
@@ -34,12 +34,12 @@ class Prompt:
 
 
 class EndOfRecord(BaseException):
-    """Leaves the agent's code where the record ends."""
+    """Raised in the agent's code when the record ends."""
 
 
 @dataclass
 class ReplayContext:
-    """A context that has only a past."""
+    """A context that answers from a record and never runs anything."""
 
     task: Task
     problem: str
@@ -49,9 +49,9 @@ class ReplayContext:
     past: RecordedRun
     until: int
     """The step before which it ends."""
-    account: BudgetMeter
+    budget: BudgetMeter
     prompts: list[Prompt] = field(default_factory=list)
-    """What was asked since the last step."""
+    """Requests since the last step."""
 
     @property
     def speech(self) -> ProtocolName:
@@ -59,8 +59,8 @@ class ReplayContext:
         return self.protocol
 
     def remaining(self) -> Remaining:
-        """Tell what was left of the budget then."""
-        return self.account.remaining()
+        """Return the remaining budget at that time."""
+        return self.budget.remaining()
 
     async def ask(
         self,
@@ -70,7 +70,7 @@ class ReplayContext:
         tools: Sequence[ToolInfo] = (),
         config: GenerateConfig | None = None,
     ) -> ModelOutput:
-        """Answer as the model did then."""
+        """Return the recorded reply."""
         sha = request_sha(messages, tools, config or GenerateConfig())
         call = self.past.call(role, sha)
         if call is None:
@@ -85,7 +85,7 @@ class ReplayContext:
         said: Mapping[str, str] | None = None,  # noqa: ARG002  # the record has it
         **given: str,
     ) -> Step:
-        """Return what came of it then."""
+        """Return the recorded step."""
         return self._step(action, encodable(given))
 
     async def reject(
@@ -96,46 +96,46 @@ class ReplayContext:
         counts: bool = True,  # noqa: ARG002
         fault: Fault = "bad_reply",  # noqa: ARG002
     ) -> Step:
-        """Return the step that was recorded then."""
+        """Return the recorded step."""
         return self._step(REJECTED, rejected_input(reply))
 
     def _step(self, action: str, given: Mapping[str, str]) -> Step:
         step = self.past.step(action, given)
         if step is None or step.step >= self.until:
             raise EndOfRecord
-        self.account.spent = step.spent
+        self.budget.spent = step.spent
         self.prompts.clear()
         return step
 
 
-def replay_agent(agent: Agent, rehearsal: ReplayContext) -> None:
-    """Run an agent until its past is over."""
+def replay_agent(agent: Agent, context: ReplayContext) -> None:
+    """Run an agent until its record ends."""
 
     async def act() -> None:
         with contextlib.suppress(EndOfRecord):
-            await agent(rehearsal)
+            await agent(context)
 
-    # In a thread of its own, because the caller may already be inside a loop.
+    # The caller may already be inside an event loop, so use another thread.
     with ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, act()).result()
 
 
 def prompts_of(experiment: Experiment, run: RunId, step: int) -> list[Prompt]:
-    """Return every request of the agent's that led to `step`, exactly as it was."""
+    """Return every request of the agent that led to `step`, exactly as it was."""
     trace = experiment.trace(run)
     if not 1 <= step <= len(trace.steps):
         raise UsageError(f"{run} has steps 1 to {len(trace.steps)}, not {step}")
-    asked = experiment.spec
-    task = same_task(next(one for one in asked.tasks if one.id == run.task))
-    rehearsal = ReplayContext(
+    spec = experiment.spec
+    task = same_task(next(one for one in spec.tasks if one.id == run.task))
+    context = ReplayContext(
         task=task,
         problem=problem(task),
-        settings=asked.settings,
-        protocol=preferred_protocol(asked.model),
+        settings=spec.settings,
+        protocol=preferred_protocol(spec.model),
         rng=random.Random(str(run)),
         past=RecordedRun(trace),
         until=step,
-        account=BudgetMeter(task.budget),
+        budget=BudgetMeter(task.budget),
     )
-    replay_agent(load_agent(find_agent(asked.agent)), rehearsal)
-    return rehearsal.prompts
+    replay_agent(load_agent(find_agent(spec.agent)), context)
+    return context.prompts

@@ -1,7 +1,7 @@
-"""Grade again from what was saved, every step too.
+"""Regrading of saved submissions, of every step too.
 
-Scores are kept in `steps.jsonl`, a line for the first step and for each that changed
-the submission, so that going on after an interruption judges only what is left.
+Scores of steps are kept in `steps.jsonl`, a line for the first step and for each that
+changed the submission. After an interruption only the missing ones are graded.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from mlagentbench.tasks.prepare import Prepared, prepare
 
 @dataclass(frozen=True)
 class GradingJob:
-    """One run, with everything that is needed to judge it."""
+    """One run, with everything that is needed to grade it."""
 
     experiment: Experiment
     run: RunId
@@ -46,17 +46,17 @@ class GradingJob:
 
 @dataclass(frozen=True)
 class Rescoring:
-    """An experiment with everything that is needed to judge it."""
+    """An experiment with everything that is needed to grade it."""
 
     experiment: Experiment
     tasks: dict[str, Task]
     prepared: dict[str, Prepared]
     prices: Mapping[str, Price]
     old: list[Scorecard]
-    """What was said of its runs before."""
+    """Its scorecards before."""
 
     def by_task(self) -> Iterator[tuple[Task, list[GradingJob]]]:
-        """Yield the runs of one task after the other."""
+        """Yield each task with its runs."""
         runs = self.experiment.runs()
         for name, group in groupby(runs, key=lambda run: run.task):
             task, prepared = self.tasks[name], self.prepared[name]
@@ -74,119 +74,118 @@ def rescore(
     steps: bool = False,
     prices: Mapping[str, Price] | None = None,
 ) -> list[Scorecard]:
-    """Judge every run again and rewrite the experiment's scorecards at once.
+    """Regrade every run and rewrite the experiment's scorecards at once.
 
-    Costs are counted by `prices`, else by those the experiment began with, else they
-    are what was recorded.
+    Costs are counted by `prices`, else by those of the experiment, else they stay as
+    recorded.
     """
     with experiment.lock():
-        court = _court(experiment, cache, progress, prices)
+        rescoring = _rescoring(experiment, cache, progress, prices)
         if steps:
-            asyncio.run(_score_all_steps(court, progress))
-        fresh = _with_opinions(asyncio.run(_judge_all(court, progress)), court.old)
-        attempts = last_attempt_of(court.old)
-        earlier = [card for card in court.old if card.attempt < attempts[card.run]]
+            asyncio.run(_score_all_steps(rescoring, progress))
+        graded = asyncio.run(_grade_all(rescoring, progress))
+        fresh = _with_opinions(graded, rescoring.old)
+        attempts = last_attempt_of(rescoring.old)
+        earlier = [card for card in rescoring.old if card.attempt < attempts[card.run]]
         experiment.replace_scorecards([*earlier, *fresh])
     return fresh
 
 
-def _court(
+def _rescoring(
     experiment: Experiment,
     cache: Path,
     progress: Progress,
     prices: Mapping[str, Price] | None,
 ) -> Rescoring:
-    asked = experiment.spec
-    tasks = {one.id: same_task(one) for one in asked.tasks}
+    spec = experiment.spec
+    tasks = {one.id: same_task(one) for one in spec.tasks}
     return Rescoring(
         experiment=experiment,
         tasks=tasks,
         prepared={name: prepare(task, cache, progress) for name, task in tasks.items()},
-        prices=asked.prices if prices is None else prices,
+        prices=spec.prices if prices is None else prices,
         old=experiment.scorecards,
     )
 
 
-async def _judge_all(court: Rescoring, progress: Progress) -> list[Scorecard]:
-    total = len(court.experiment.runs())
-    progress.start(f"judging {total} run{'s' if total > 1 else ''}", total)
-    scores = court.experiment.step_scores()
-    attempts = last_attempt_of(court.old)
-    under = _circumstances(court)
+async def _grade_all(rescoring: Rescoring, progress: Progress) -> list[Scorecard]:
+    total = len(rescoring.experiment.runs())
+    progress.start(f"grading {total} run{'s' if total > 1 else ''}", total)
+    scores = rescoring.experiment.step_scores()
+    attempts = last_attempt_of(rescoring.old)
+    context = _evaluation_context(rescoring)
     cards: list[Scorecard] = []
-    for task, dockets in court.by_task():
-        places = asyncio.Semaphore(_at_a_time(task))
+    for task, jobs in rescoring.by_task():
+        slots = asyncio.Semaphore(_parallel(task))
 
-        async def judge_one(
-            docket: GradingJob, places: asyncio.Semaphore = places
+        async def grade_one(
+            job: GradingJob, slots: asyncio.Semaphore = slots
         ) -> Scorecard:
-            name = str(docket.run)
-            of_run = under.model_copy(update={"attempt": attempts.get(name, 1)})
-            async with places:
-                card = await _again(court, docket, of_run, scores.get(name, []))
+            name = str(job.run)
+            of_run = context.model_copy(update={"attempt": attempts.get(name, 1)})
+            async with slots:
+                card = await _regrade(rescoring, job, of_run, scores.get(name, []))
             progress.advance(1)
             return card
 
-        # One task's judges at a time, so that their memory does not add up.
+        # The graders of one task at a time, so that their memory does not add up.
         async with shared_graders():
-            cards += await asyncio.gather(*map(judge_one, dockets))
+            cards += await asyncio.gather(*map(grade_one, jobs))
     return cards
 
 
-async def _again(
-    court: Rescoring,
-    docket: GradingJob,
-    under: EvaluationContext,
+async def _regrade(
+    rescoring: Rescoring,
+    job: GradingJob,
+    context: EvaluationContext,
     scores: list[StepScore],
 ) -> Scorecard:
     steps = tuple(StepVerdict(step=one.step, score=one.score) for one in scores)
-    task, run = docket.task, docket.run
+    task, run = job.task, job.run
     try:
         return await score_run(
-            task, docket.prepared, run, court.experiment, under, steps
+            task, job.prepared, run, rescoring.experiment, context, steps
         )
     except RecordError as damage:
-        # What was said while its trace could be read still holds.
-        said = [card for card in court.old if card.run == str(run)]
-        return said[-1] if said else unreadable_card(task, run, str(damage), under)
+        # The scorecard from when the trace could be read still holds.
+        old = [card for card in rescoring.old if card.run == str(run)]
+        return old[-1] if old else unreadable_card(task, run, str(damage), context)
 
 
-def _circumstances(court: Rescoring) -> EvaluationContext:
-    asked = court.experiment.spec
-    sandbox = SandboxUsed(
-        provider=asked.sandbox, limits=asked.limits, unsafe=asked.unsafe
-    )
-    return evaluation_context(sandbox, prices=court.prices)
+def _evaluation_context(rescoring: Rescoring) -> EvaluationContext:
+    spec = rescoring.experiment.spec
+    sandbox = SandboxUsed(provider=spec.sandbox, limits=spec.limits, unsafe=spec.unsafe)
+    return evaluation_context(sandbox, prices=rescoring.prices)
 
 
-def _at_a_time(task: Task) -> int:
+def _parallel(task: Task) -> int:
     timed = task.grading is not None and task.grading.timed
     return 1 if timed else len(os.sched_getaffinity(0))
 
 
-async def _score_all_steps(court: Rescoring, progress: Progress) -> None:
-    before = court.experiment.step_scores()
-    with court.experiment.open_step_scores() as file:
+async def _score_all_steps(rescoring: Rescoring, progress: Progress) -> None:
+    before = rescoring.experiment.step_scores()
+    with rescoring.experiment.open_step_scores() as file:
 
         def keep(score: StepScore) -> None:
             file.append(score.model_dump_json())
 
-        for task, dockets in court.by_task():
-            total = sum(map(count_submissions, dockets))
-            progress.start(f"judging {total} submissions of {task.id}", total)
+        for task, jobs in rescoring.by_task():
+            total = sum(map(count_submissions, jobs))
+            progress.start(f"grading {total} submissions of {task.id}", total)
             async with shared_graders():
-                for docket in dockets:
+                for job in jobs:
                     await score_steps(
-                        docket,
-                        before.get(str(docket.run), []),
-                        parallel=_at_a_time(task),
+                        job,
+                        before.get(str(job.run), []),
+                        parallel=_parallel(task),
                         keep=keep,
                         tell=lambda: progress.advance(1),
                     )
 
 
 def _with_opinions(fresh: list[Scorecard], old: list[Scorecard]) -> list[Scorecard]:
-    """Keep what a judge was asked before, beside what the rules say now."""
+    """Keep the LLM judge's opinions, compared with the new process checks."""
     given = {(card.run, card.attempt): card.opinion for card in old}
     return [
         card.model_copy(
@@ -201,34 +200,34 @@ def _with_opinions(fresh: list[Scorecard], old: list[Scorecard]) -> list[Scoreca
 
 
 _NOTHING = ""
-"""What a submission is called of which a file is missing."""
+"""The digest of a submission that lacks a file."""
 
 
 async def score_steps(
-    docket: GradingJob,
+    job: GradingJob,
     before: Sequence[StepScore],
     *,
     parallel: int,
     keep: Callable[[StepScore], None],
     tell: Callable[[], None],
 ) -> None:
-    """Judge what every step left, each distinct submission once.
+    """Grade the submission after every step, each distinct one once.
 
-    What was judged `before` is not judged again; what is new is handed to `keep`.
+    Scores in `before` are not graded again; new ones are passed to `keep`.
     """
-    steps = _submissions(docket)
-    known = {one.submission: one for one in before} | {_NOTHING: _missing(docket.run)}
+    steps = _submissions(job)
+    known = {one.submission: one for one in before} | {_NOTHING: _missing(job.run)}
     noted = {one.step for one in before}
-    places = asyncio.Semaphore(parallel)
+    slots = asyncio.Semaphore(parallel)
 
     def note(score: StepScore) -> None:
         known[score.submission] = score
         noted.add(score.step)
         keep(score)
 
-    async def judge_one(step: StepScore, snapshot: str) -> None:
-        async with places:
-            score = await _judged(docket, step, snapshot)
+    async def grade_one(step: StepScore, snapshot: str) -> None:
+        async with slots:
+            score = await _grade_step(job, step, snapshot)
         note(score)
         tell()
 
@@ -237,22 +236,22 @@ async def score_steps(
         for step, snapshot in steps
         if step.submission not in known
     }
-    await asyncio.gather(*(judge_one(*one) for one in fresh.values()))
+    await asyncio.gather(*(grade_one(*one) for one in fresh.values()))
     for step, _ in steps:
         if step.step not in noted:
             note(known[step.submission].model_copy(update={"step": step.step}))
 
 
-def count_submissions(docket: GradingJob) -> int:
-    """Return how many distinct submissions a run's snapshots hold."""
-    return len({one.submission for one, _ in _submissions(docket)} - {_NOTHING})
+def count_submissions(job: GradingJob) -> int:
+    """Return the number of distinct submissions in a run's snapshots."""
+    return len({one.submission for one, _ in _submissions(job)} - {_NOTHING})
 
 
-def _submissions(docket: GradingJob) -> list[tuple[StepScore, str]]:
-    """Return where the submission changed, with the snapshot that holds it."""
-    run, task = str(docket.run), docket.task
-    store = SnapshotStore(docket.experiment.snapshots, run=run)
-    trace = docket.experiment.trace(docket.run)
+def _submissions(job: GradingJob) -> list[tuple[StepScore, str]]:
+    """Return the steps that changed the submission, with their snapshots."""
+    run, task = str(job.run), job.task
+    store = SnapshotStore(job.experiment.snapshots, run=run)
+    trace = job.experiment.trace(job.run)
     found: list[tuple[StepScore, str]] = []
     last = None
     for step in trace.steps:
@@ -278,13 +277,13 @@ def _missing(run: RunId) -> StepScore:
     )
 
 
-async def _judged(docket: GradingJob, found: StepScore, snapshot: str) -> StepScore:
-    store = SnapshotStore(docket.experiment.snapshots, run=found.run)
+async def _grade_step(job: GradingJob, found: StepScore, snapshot: str) -> StepScore:
+    store = SnapshotStore(job.experiment.snapshots, run=found.run)
     with tempfile.TemporaryDirectory(prefix="mlab-step-") as scratch:
         saved = Path(scratch) / "submission"
-        store.extract(snapshot, docket.task.submission, saved)
+        store.extract(snapshot, job.task.submission, saved)
         try:
-            verdict = await grade_saved(docket.task, docket.prepared, saved)
+            verdict = await grade_saved(job.task, job.prepared, saved)
         except BenchError as fault:
             raise type(fault)(f"{found.run}, step {found.step}: {fault}") from fault
     return found.model_copy(

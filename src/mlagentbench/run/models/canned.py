@@ -1,11 +1,10 @@
-"""`scripted` and `replay`.
+"""Providers `scripted` and `replay`: models whose replies exist beforehand.
 
 A YAML file holds a list of replies, each a text or a mapping with `text`, `tool_calls`
 (`name` and `arguments`), `usage` (`input`, `output`, `cached`) and `stop_reason` (such
-as `max_tokens`). Which one is given depends only on the conversation: the one whose
-number is that of the assistant's messages so far. A function gets the messages and
-returns one such reply. So a run that is resumed hears what the undisturbed run would
-have heard.
+as `max_tokens`). The number of the assistant's messages so far selects the reply. A
+function gets the messages and returns one such reply. The reply depends only on the
+conversation, so a resumed run gets the same replies as an undisturbed one.
 """
 
 import importlib
@@ -43,7 +42,7 @@ class ScriptedCall(Record):
 
 
 class ScriptedUsage(Record):
-    """How many tokens a reply is said to have taken."""
+    """The token counts that a reply reports."""
 
     input: int = 10
     output: int = 10
@@ -57,7 +56,7 @@ class Reply(Record):
     tool_calls: tuple[ScriptedCall, ...] = ()
     usage: ScriptedUsage = ScriptedUsage()
     stop_reason: StopReason | None = None
-    """None for a reply that came to its own end."""
+    """None for a reply that is complete."""
 
 
 Script = Callable[[list[ChatMessage]], Reply]
@@ -65,7 +64,7 @@ Script = Callable[[list[ChatMessage]], Reply]
 
 @modelapi(name="scripted")
 class ScriptedModel(ModelAPI):
-    """A model whose replies are written down beforehand."""
+    """A model whose replies come from a file or a function."""
 
     def __init__(
         self,
@@ -85,12 +84,12 @@ class ScriptedModel(ModelAPI):
         tool_choice: ToolChoice,  # noqa: ARG002
         config: GenerateConfig,  # noqa: ARG002
     ) -> ModelOutput:
-        """Give the reply the script has for this conversation."""
+        """Return the script's reply to this conversation."""
         return as_output(self._script(input), self.model_name, len(input))
 
 
 def as_output(reply: Reply, model: str, turn: int) -> ModelOutput:
-    """Return a written reply in the form a provider would."""
+    """Return a scripted reply in the form of a provider's."""
     calls = [
         ToolCall(
             id=f"call-{turn}-{number}", function=call.name, arguments=call.arguments
@@ -126,13 +125,13 @@ def _load(name: str) -> Script:
         raise UsageError(
             f"scripted/{name}: name a YAML file of replies or module:function"
         )
-    written = getattr(importlib.import_module(module), function)
-    return lambda messages: _reply(written(messages))
+    reply_to = getattr(importlib.import_module(module), function)
+    return lambda messages: _reply(reply_to(messages))
 
 
 def _from_file(path: Path) -> Script:
     if not path.is_file():
-        raise UsageError(f"there is no file {path} with replies")
+        raise UsageError(f"{path} does not exist; name a YAML file of replies")
     replies = [_reply(one) for one in yaml.safe_load(path.read_text(encoding="utf-8"))]
 
     def script(messages: list[ChatMessage]) -> Reply:
@@ -152,7 +151,7 @@ def _reply(written: object) -> Reply:
 
 @modelapi(name="replay")
 class ReplayModel(ModelAPI):
-    """Answers a request with the reply it had in the recorded run."""
+    """A model that repeats the replies of a recorded run."""
 
     def __init__(
         self,
@@ -178,10 +177,10 @@ class ReplayModel(ModelAPI):
         tool_choice: ToolChoice,  # noqa: ARG002  # Inspect's signature
         config: GenerateConfig,
     ) -> ModelOutput:
-        """Give the recorded reply."""
+        """Return the recorded reply to this request."""
         replies = self._replies.get(request_sha(input, tools, config))
         if not replies:
             raise ReplayError(f"{self.model_name} holds no reply to this request")
-        # Asked the same again, it said something again; the last holds for ever.
+        # The same request may have had several replies; the last one is repeated.
         reply = replies.popleft() if len(replies) > 1 else replies[0]
         return ModelOutput.model_validate(reply)

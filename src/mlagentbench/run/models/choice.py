@@ -1,4 +1,4 @@
-"""Which of the models that are asked for run here, and whether they can.
+"""Choice of local models: names, required packages, weights.
 
 Nothing here imports the engine or the model's library, so that a wrong name is
 refused at once.
@@ -25,7 +25,7 @@ _INSTALL = "run `pip install -e '.[local]'` in the clone"
 
 
 def full_model_name(model: str) -> str:
-    """Return a model's whole name: `local` alone means the default one."""
+    """Return a model's full name: `local` alone means the default one."""
     provider, _, name = model.partition("/")
     return f"{PROVIDER}/{name or DEFAULT}" if provider == PROVIDER else model
 
@@ -38,19 +38,19 @@ def check_local(models: Iterable[str]) -> None:
 
 
 def make_local_ready(models: Iterable[str], cache: Path, progress: Progress) -> None:
-    """Bring the weights of every local model among `models` into the cache."""
+    """Fetch the weights of every local model among `models` into the cache."""
     for name in _local(models):
         ensure_weights(cache, name, progress)
 
 
 def require_extra() -> None:
-    """Refuse to go on without the packages that serve a model."""
+    """Refuse if the packages that serve a model are missing."""
     if not _has_extra():
         raise UsageError(f"the local model needs xllamacpp: {_INSTALL}")
 
 
 def local_fact(cache: Path) -> Fact:
-    """Say whether `--model local` would work, and the way to it."""
+    """Return whether `--model local` works, or what it needs."""
     fetched = [name for name in WEIGHTS if place_of(cache, WEIGHTS[name]).is_file()]
     if not _has_extra():
         value = f"xllamacpp is not installed; {_INSTALL}"
@@ -63,8 +63,8 @@ def local_fact(cache: Path) -> Fact:
 
 
 def _local(models: Iterable[str]) -> list[str]:
-    whole = (full_model_name(model).partition("/") for model in models)
-    return list(dict.fromkeys(name for kind, _, name in whole if kind == PROVIDER))
+    names = (full_model_name(model).partition("/") for model in models)
+    return list(dict.fromkeys(name for kind, _, name in names if kind == PROVIDER))
 
 
 def _has_extra() -> bool:

@@ -1,11 +1,12 @@
-"""`local`: provider and its servers.
+"""Provider `local` and its servers.
 
-The kernel kills a server when the thread that started it ends, so that also a killed
+The kernel kills a server when the thread that started it ends, so that even a killed
 harness leaves none behind. Start one from the thread that runs the event loop.
 """
 
 import asyncio
 import atexit
+import logging
 import os
 import secrets
 import select
@@ -31,7 +32,7 @@ from mlagentbench.core.child import child_command
 from mlagentbench.core.errors import MachineError
 from mlagentbench.core.progress import Silent
 from mlagentbench.run.models.choice import require_extra
-from mlagentbench.run.models.local_server import Address, ServingOrder
+from mlagentbench.run.models.local_server import Address, ServerRequest
 from mlagentbench.run.models.weights import (
     DEFAULT,
     ensure_weights,
@@ -39,20 +40,22 @@ from mlagentbench.run.models.weights import (
     found_weights,
 )
 
+logger = logging.getLogger(__name__)
+
 Answer = ModelOutput | tuple[ModelOutput | Exception, ModelCall]
 
 _TOKENS = 1024
 _TOKENS_AT_MOST = 1500
-"""A small model that says more goes round in circles, until its context is full."""
+"""A small model that writes more repeats itself until its context is full."""
 _TEMPERATURE = 0.3
-"""Unless somebody asks for another: warmer, a small model's code seldom runs."""
+"""The default: at a higher one a small model's code seldom runs."""
 _SECONDS = 3600.0
 _TOO_LONG = "exceeds the available context size"
 
 
 @modelapi(name="local")
 class LocalModel(ModelAPI):
-    """A model whose server is started with the first question."""
+    """A model whose server starts with the first request."""
 
     def __init__(
         self,
@@ -62,7 +65,7 @@ class LocalModel(ModelAPI):
         config: GenerateConfig | None = None,
         threads: int | None = None,
     ) -> None:
-        """Check that there is such a model; `threads` is all cores unless given."""
+        """Check that the model exists; `threads` defaults to all cores."""
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
         self._name = find_weights(model_name).name
         require_extra()
@@ -78,31 +81,31 @@ class LocalModel(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> Answer:
-        """Answer with the server's help."""
+        """Send the request to the server."""
         client = await self._connected()
         answer = await client.api.generate(
-            input, tools, tool_choice, _within_its_powers(config)
+            input, tools, tool_choice, _within_limits(config)
         )
-        return _too_long_is_an_answer(self._name, answer)
+        return _with_stop_reason(self._name, answer)
 
     def max_tokens(self) -> int:
-        """Return how long an answer may be if nobody says."""
+        """Return the default length limit of a reply."""
         return _TOKENS
 
     def max_connections(self) -> int:
-        """Answer one question at a time; two would only share the cores."""
+        """Serve one request at a time; two would only share the cores."""
         return 1
 
     def connection_key(self) -> str:
-        """Share that one connection among all that ask this model."""
+        """Share that one connection among all users of this model."""
         return self._name
 
     def should_retry(self, ex: Exception) -> bool:
-        """Try again where the server was lost; a new one is started."""
+        """Retry if the server was lost; a new one is started."""
         return self._client is not None and bool(self._client.api.should_retry(ex))
 
     async def aclose(self) -> None:
-        """Stop the server; another question would start it again."""
+        """Stop the server; another request would start it again."""
         client, self._client = self._client, None
         if client is not None and self._loop is asyncio.get_running_loop():
             await client.api.aclose()
@@ -129,7 +132,7 @@ class LocalModel(ModelAPI):
         )
 
 
-def _within_its_powers(config: GenerateConfig) -> GenerateConfig:
+def _within_limits(config: GenerateConfig) -> GenerateConfig:
     tokens = min(config.max_tokens or _TOKENS, _TOKENS_AT_MOST)
     chosen = config.temperature
     temperature = _TEMPERATURE if chosen is None else chosen
@@ -150,8 +153,8 @@ def _client(name: str, url: str, key: str) -> Model:
     )
 
 
-def _too_long_is_an_answer(name: str, answer: Answer) -> Answer:
-    """Give a prompt that does not fit the stop reason that agents know."""
+def _with_stop_reason(name: str, answer: Answer) -> Answer:
+    """Turn the error of a prompt that is too long into a stop reason."""
     if isinstance(answer, ModelOutput):
         return answer
     output, call = answer
@@ -174,56 +177,53 @@ class Server:
         self.key = secrets.token_urlsafe(32)
         self._name = name
         self._address: Address | None = None
-        self._one_asks = threading.Lock()
-        # It has no name, so that whatever happens nothing is left of it.
-        self._noise = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as we
+        self._lock = threading.Lock()
+        # The file has no name, so nothing is left of it even after a kill.
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # as long as the server
         self._process = subprocess.Popen(
             child_command("mlagentbench.run.models.local_server"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._noise,
-            # Ctrl-C is for the harness, which may still want an answer.
+            stderr=self._stderr,
+            # Ctrl-C is for the harness, which may still wait for a reply.
             process_group=0,
         )
-        self._order(
-            ServingOrder(
-                weights=weights,
-                name=name,
-                key=self.key,
-                threads=threads,
-                guessing=guessing,
-            )
+        request = ServerRequest(
+            weights=weights,
+            name=name,
+            key=self.key,
+            threads=threads,
+            guessing=guessing,
         )
+        if self._process.stdin is not None:
+            self._process.stdin.write(request.model_dump_json().encode())
+            self._process.stdin.close()
+        logger.info("start a server of %s, process %d", name, self.pid)
 
     @property
     def pid(self) -> int:
-        """The process that serves."""
+        """The id of the server process."""
         return self._process.pid
 
     @property
     def alive(self) -> bool:
-        """Whether there still is a process."""
+        """Whether the process still runs."""
         return self._process.poll() is None
 
     def url(self) -> str:
-        """Wait until the model is loaded and say where it is served."""
-        with self._one_asks:
+        """Wait until the model is loaded and return its address."""
+        with self._lock:
             if self._address is None:
                 self._address = self._wait_for_address()
         return self._address.url
 
     def stop(self) -> None:
-        """End the process; it has nothing to tidy up."""
+        """Kill the process; it has nothing to clean up."""
         self._process.kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._noise):
+        for stream in (self._process.stdin, self._process.stdout, self._stderr):
             if stream is not None:
                 stream.close()
-
-    def _order(self, order: ServingOrder) -> None:
-        if self._process.stdin is not None:
-            self._process.stdin.write(order.model_dump_json().encode())
-            self._process.stdin.close()
 
     def _wait_for_address(self) -> Address:
         out = self._process.stdout
@@ -231,13 +231,13 @@ class Server:
             raise self._failure(f"it was not loaded after {_LOADING_SECONDS} s")
         if not (line := out.readline()):
             self._process.wait()
-            raise self._failure(self._last_words())
+            raise self._failure(self._last_line())
         return Address.model_validate_json(line)
 
-    def _last_words(self) -> str:
-        self._noise.seek(0)
-        said = self._noise.read().decode(errors="replace").strip().splitlines()
-        return said[-1] if said else f"exit {self._process.returncode}"
+    def _last_line(self) -> str:
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"exit {self._process.returncode}"
 
     def _failure(self, cause: str) -> MachineError:
         self.stop()
@@ -245,11 +245,12 @@ class Server:
 
 
 def serving(weights: Path, name: str, threads: int) -> Server:
-    """Return this process's server of a model, started if there is none."""
+    """Return this process's server of a model; start it if there is none."""
     known = _SERVERS.get((weights, threads))
     if known is not None and known.alive:
         return known
     if known is not None:
+        logger.warning("the server of %s is gone; starting another", name)
         known.stop()
     if not _SERVERS:
         atexit.register(stop_all)
@@ -259,6 +260,6 @@ def serving(weights: Path, name: str, threads: int) -> Server:
 
 
 def stop_all() -> None:
-    """End every server of this process; a later question starts one again."""
+    """Stop every server of this process; a later request starts one again."""
     for server in _SERVERS.values():
         server.stop()

@@ -1,6 +1,6 @@
-"""The process that serves one model on loopback: reads one order, prints one address.
+"""Server process of one model on loopback: reads one request, prints one address.
 
-The library's noise goes to standard error, whichever stream it was meant for.
+What the library prints goes to standard error, whichever stream it writes to.
 """
 
 import os
@@ -14,65 +14,65 @@ from mlagentbench.core.record import Record
 HOST = "127.0.0.1"
 CONTEXT_TOKENS = 8192
 _PROMPTS_KEPT_MB = 512
-"""Prompts of other conversations that are kept for their common beginnings."""
+"""Memory for prompts of other conversations, whose beginnings are reused."""
 _SEEN_BEFORE, _GUESSED = 12, 24
-"""After so many tokens that stood there before, so many are guessed to follow: editing
-copies most of a script. A guess never changes the answer, but a wrong one costs time;
-12 tokens are longer than a line that counts up, which looks like copying and is not."""
+"""After 12 tokens that occurred before, the next 24 are guessed: an edit copies most of
+a script. A guess never changes the reply, but a wrong one costs time. A line that
+counts up is shorter than 12 tokens; it looks like a copy and is not."""
 _ERRORS_ONLY = 1
 
 
-class ServingOrder(Record):
-    """What is to be served, to whom."""
+class ServerRequest(Record):
+    """The model to serve, and the key of its users."""
 
     weights: Path
     name: str
     key: str
-    """What a request must show; other users of this machine reach loopback too."""
+    """Required from clients: other users of this machine reach loopback too."""
     threads: int
     guessing: bool = True
-    """Whether it guesses ahead what it copies from the prompt."""
+    """Whether it guesses tokens that it copies from the prompt."""
 
 
 class Address(Record):
-    """Where it is served."""
+    """The address of the server."""
 
     url: str
 
 
 def main() -> None:
-    """Serve as ordered on standard input, until the parent is gone."""
-    order = read_request(ServingOrder)
+    """Serve the model named on standard input, until the parent ends."""
+    request = read_request(ServerRequest)
     with os.fdopen(reserve_stdout(), "w", encoding="utf-8") as output:
-        server = _serve(order)
+        server = _serve(request)
         output.write(Address(url=server.listening_address).model_dump_json() + "\n")
     while True:
         signal.pause()
 
 
-def _serve(order: ServingOrder) -> Any:  # noqa: ANN401  # it comes without types
+def _serve(request: ServerRequest) -> Any:  # noqa: ANN401  # it comes without types
     import xllamacpp
 
-    asked = xllamacpp.CommonParams()
-    asked.model.path = str(order.weights)
-    asked.model_alias = {order.name}
-    asked.hostnames = [HOST]
-    asked.port = 0
-    asked.api_keys = [order.key]
-    asked.ui = False
-    asked.endpoint_slots = False
-    asked.n_ctx = CONTEXT_TOKENS
-    asked.n_parallel = 1
-    asked.cache_ram_mib = _PROMPTS_KEPT_MB
-    asked.cpuparams.n_threads = order.threads
-    asked.cpuparams_batch.n_threads = order.threads
-    asked.verbosity = _ERRORS_ONLY
-    if order.guessing:
+    params = xllamacpp.CommonParams()
+    params.model.path = str(request.weights)
+    params.model_alias = {request.name}
+    params.hostnames = [HOST]
+    params.port = 0
+    params.api_keys = [request.key]
+    params.ui = False
+    params.endpoint_slots = False
+    params.n_ctx = CONTEXT_TOKENS
+    params.n_parallel = 1
+    params.cache_ram_mib = _PROMPTS_KEPT_MB
+    params.cpuparams.n_threads = request.threads
+    params.cpuparams_batch.n_threads = request.threads
+    params.verbosity = _ERRORS_ONLY
+    if request.guessing:
         kinds = xllamacpp.common_speculative_type
-        asked.speculative.types = [kinds.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]
-        asked.speculative.ngram_simple.size_n = _SEEN_BEFORE
-        asked.speculative.ngram_simple.size_m = _GUESSED
-    return xllamacpp.Server(asked)
+        params.speculative.types = [kinds.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]
+        params.speculative.ngram_simple.size_n = _SEEN_BEFORE
+        params.speculative.ngram_simple.size_m = _GUESSED
+    return xllamacpp.Server(params)
 
 
 if __name__ == "__main__":

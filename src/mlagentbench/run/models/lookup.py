@@ -93,7 +93,7 @@ def _tables(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise UsageError(f"{path} is not valid TOML: {error}") from error
 

@@ -35,13 +35,13 @@ def ask(model, *texts):
     return asyncio.run(model.generate(messages))
 
 
-def test_the_reply_depends_only_on_how_far_the_conversation_is(model):
+def test_reply_depends_only_on_the_number_of_turns(model):
     assert ask(model, "hello").completion == "first"
     assert ask(model, "hello", "first", "more").completion == "second"
     assert ask(model, "hello").completion == "first"
 
 
-def test_usage_and_tool_calls_are_as_written(model):
+def test_usage_and_tool_calls_come_from_the_script(model):
     output = ask(model, "hello", "first", "more")
     assert output.usage.input_tokens == 5
     assert output.usage.input_tokens_cache_read == 2
@@ -50,8 +50,8 @@ def test_usage_and_tool_calls_are_as_written(model):
     assert call.arguments == {"file_name": "train.py"}
 
 
-def test_a_script_that_is_not_there_is_said_to_be_missing():
-    with pytest.raises(UsageError, match="no file"):
+def test_missing_script_is_refused():
+    with pytest.raises(UsageError, match="does not exist"):
         ScriptedModel("nowhere.yaml")
     with pytest.raises(UsageError, match="YAML file of replies or module:function"):
         ScriptedModel("nonsense")

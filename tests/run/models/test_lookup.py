@@ -18,7 +18,7 @@ def table(tmp_path):
     return write
 
 
-def test_each_table_is_a_model(table):
+def test_each_table_is_the_price_of_one_model(table):
     path = table(
         '["openai/gpt-4o"]\ninput = 2.5\noutput = 10\ncached_read = 1.25\n'
         "[small]\ninput = 0\noutput = 0\n"
@@ -40,13 +40,13 @@ def test_each_table_is_a_model(table):
         ("[m\n", "not valid TOML"),
     ],
 )
-def test_what_is_wrong_is_told_by_model_and_field(table, text, reason):
+def test_price_error_names_model_and_field(table, text, reason):
     with pytest.raises(UsageError, match=reason):
         read_prices(table(text))
 
 
-def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path):
-    with pytest.raises(UsageError, match="cannot read"):
+def test_missing_price_file_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="cannot be read"):
         read_prices(tmp_path / "none.toml")
 
 
@@ -55,7 +55,7 @@ def plan(model, limit=1.0, **changes):
     return Plan(tasks=("house-price",), model=model, budget=budget, **changes)
 
 
-def test_a_limit_in_dollars_needs_a_price_for_every_model():
+def test_cost_limit_needs_a_price_for_every_model():
     price = Price(input=1, output=1)
     with pytest.raises(UsageError, match="needs a price for openai/a, openai/b"):
         refuse_unpriced(plan("openai/a", roles={"editor": "openai/b"}))
@@ -67,15 +67,15 @@ def test_a_limit_in_dollars_needs_a_price_for_every_model():
 
 
 @pytest.mark.parametrize("model", ["none", "local/small", "scripted/a:b"])
-def test_what_costs_nothing_needs_no_price(model):
+def test_free_model_needs_no_price(model):
     refuse_unpriced(plan(model))
 
 
-def test_without_a_limit_nobody_asks_for_prices():
+def test_run_without_cost_limit_needs_no_prices():
     refuse_unpriced(plan("openai/a", limit=None))
 
 
-def test_a_price_that_inspect_was_told_is_enough():
+def test_price_known_to_inspect_is_enough():
     from inspect_ai.model import ModelCost, ModelInfo, set_model_info
 
     cost = ModelCost(input=1, output=1, input_cache_write=1, input_cache_read=1)

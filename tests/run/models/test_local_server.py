@@ -60,7 +60,7 @@ def gone(pid, seconds=10):
     return not Path(f"/proc/{pid}").exists()
 
 
-def test_it_answers_on_loopback_to_those_who_have_the_key(server, capfd):
+def test_server_answers_on_loopback_only_with_the_key(server, capfd):
     answer = ask(server, Authorization=f"Bearer {server.key}")
     assert answer["choices"][0]["message"]["content"]
     assert answer["usage"]["completion_tokens"] == 8
@@ -72,13 +72,13 @@ def test_it_answers_on_loopback_to_those_who_have_the_key(server, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_key_is_in_no_command_line(server):
+def test_key_is_not_in_command_line_or_environment(server):
     server.url()
     assert server.key.encode() not in Path(f"/proc/{server.pid}/cmdline").read_bytes()
     assert server.key.encode() not in Path(f"/proc/{server.pid}/environ").read_bytes()
 
 
-def test_it_dies_with_a_killed_harness(weights):
+def test_server_dies_with_a_killed_harness(weights):
     with harness(weights, 60) as process:
         _, pid = process.stdout.readline().split()
         assert Path(f"/proc/{pid}").exists()
@@ -86,14 +86,14 @@ def test_it_dies_with_a_killed_harness(weights):
     assert gone(pid)
 
 
-def test_it_ends_with_a_harness_that_ends(weights):
+def test_server_ends_with_the_harness(weights):
     with harness(weights, 0) as process:
         said, complained = process.communicate(timeout=30)
     assert gone(said.split()[1])
     assert complained == ""
 
 
-def test_one_process_has_one_server_and_a_new_one_when_that_is_lost(weights):
+def test_process_shares_one_server_and_replaces_a_lost_one(weights):
     first = serving(weights, "small", 1)
     assert serving(weights, "small", 1) is first
     first.url()
@@ -108,7 +108,7 @@ def test_one_process_has_one_server_and_a_new_one_when_that_is_lost(weights):
     assert gone(second.pid)
 
 
-def test_what_is_no_model_is_told_in_one_sentence(tmp_path):
+def test_file_that_is_not_a_model_fails_with_one_sentence(tmp_path):
     path = tmp_path / "broken.gguf"
     path.write_bytes(b"GGUF no more")
     broken = Server(path, "broken", 1)

@@ -86,7 +86,7 @@ def _step(run, number, snapshot):
     )  # fmt: skip
 
 
-def test_every_run_is_judged_and_the_progress_told(experiment, cache):
+def test_every_run_is_graded_with_progress(experiment, cache):
     progress = Counting()
     cards = rescore(experiment, cache, progress)
     assert [card.seed for card in cards] == [*SEEDS]
@@ -97,12 +97,12 @@ def test_every_run_is_judged_and_the_progress_told(experiment, cache):
     assert (experiment.scorecards, experiment.warnings) == (cards, [])
 
 
-def test_without_scored_steps_nothing_is_said_about_budgets(experiment, cache):
+def test_scorecard_without_step_scores_has_no_budget_curve(experiment, cache):
     card = rescore(experiment, cache, Silent())[0]
     assert (card.best_step, card.first_success, card.by_budget) == (None, None, ())
 
 
-def test_scored_steps_tell_what_smaller_budgets_would_have_given(experiment, cache):
+def test_step_scores_yield_scores_at_smaller_budgets(experiment, cache):
     card = rescore(experiment, cache, Silent(), steps=True)[0]
     assert card.best_step.step == 11
     found = card.first_success
@@ -114,14 +114,14 @@ def test_scored_steps_tell_what_smaller_budgets_would_have_given(experiment, cac
     assert budgets == {10: (bad, False), 14: done, 20: done, 50: done}
 
 
-def test_steps_are_noted_where_the_submission_came_changed_and_went(experiment, cache):
+def test_steps_that_change_the_submission_are_recorded(experiment, cache):
     rescore(experiment, cache, Silent(), steps=True)
     scores = experiment.step_scores()[str(experiment.runs()[1])]
     assert [one.step for one in scores] == [1, 4, 11, 13]
     assert [one.score is None for one in scores] == [True, False, False, True]
 
 
-def test_what_was_judged_is_not_judged_again(experiment, cache):
+def test_graded_steps_are_not_graded_again(experiment, cache):
     rescore(experiment, cache, Silent(), steps=True)
     lines = (experiment.folder / "steps.jsonl").read_bytes()
     progress = Counting()
@@ -130,7 +130,7 @@ def test_what_was_judged_is_not_judged_again(experiment, cache):
     assert progress.done == len(SEEDS)
 
 
-def test_a_price_list_recounts_the_cost_without_asking_anybody(experiment, cache):
+def test_price_table_changes_the_cost_without_model_calls(experiment, cache):
     card = rescore(experiment, cache, Silent())[0]
     assert (card.cost_usd, card.unpriced) == (0.0, ("provider/m",))
     priced = rescore(experiment, cache, Silent(), prices={"provider/m": PRICE})[0]
@@ -138,7 +138,7 @@ def test_a_price_list_recounts_the_cost_without_asking_anybody(experiment, cache
     assert priced.unpriced == ()
 
 
-def test_a_damaged_trace_keeps_its_card_and_the_others_are_judged(experiment, cache):
+def test_damaged_trace_keeps_its_scorecard_and_others_are_graded(experiment, cache):
     before = rescore(experiment, cache, Silent())
     damaged = experiment.trace_path(experiment.runs()[1])
     damaged.write_bytes(b"{}\n" + damaged.read_bytes())
@@ -147,14 +147,14 @@ def test_a_damaged_trace_keeps_its_card_and_the_others_are_judged(experiment, ca
     assert [card.score for card in after] == [0.0, 0.0, 0.0]
 
 
-def test_a_damaged_trace_without_a_card_is_broken_and_says_why(experiment, cache):
+def test_damaged_trace_without_scorecard_is_broken_with_reason(experiment, cache):
     experiment.trace_path(experiment.runs()[1]).write_bytes(b"{}\n")
     cards = rescore(experiment, cache, Silent())
     assert [card.ending.counts for card in cards] == [True, False, True]
     assert "damaged" in cards[1].reason
 
 
-def test_a_missing_submission_is_the_agents_and_no_one_elses(experiment, cache):
+def test_missing_submission_is_the_agents_failure(experiment, cache):
     shutil.rmtree(experiment.submission_folder(experiment.runs()[2]))
     cards = rescore(experiment, cache, Silent())
     assert cards[2].submission_error == "nothing was collected"

@@ -1,0 +1,99 @@
+"""Recorded model calls: tokens, cost, and replies of any content."""
+
+import asyncio
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessageAssistant,
+    ChatMessageUser,
+    GenerateConfig,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+)
+from inspect_ai.tool import ToolCall
+
+from mlagentbench.core.text import encodable
+from mlagentbench.core.trace import Called, ModelCall
+from mlagentbench.evaluation.cost import Price
+from mlagentbench.run.model_calls import ModelRequest, call_model, reply_as_json
+
+QUESTION = ModelRequest("main", [ChatMessageUser(content="?")], (), GenerateConfig())
+USAGE = ModelUsage(
+    input_tokens=1000, output_tokens=200, total_tokens=4200,
+    input_tokens_cache_read=2000, input_tokens_cache_write=1000, reasoning_tokens=150,
+)  # fmt: skip
+
+
+@pytest.fixture
+def ask():
+    def asking(usage, prices=None):
+        output = ModelOutput.from_content("mockllm/model", "yes")
+        output.usage = usage
+        model = get_model("mockllm/model", custom_outputs=[output], memoize=False)
+        return asyncio.run(call_model(model, QUESTION, prices))
+
+    return asking
+
+
+def test_tokens_are_counted_by_kind(ask):
+    assert ask(USAGE).usage == {
+        "input": 1000, "output": 200, "cached": 2000, "cached_write": 1000,
+        "reasoning": 150,
+    }  # fmt: skip
+
+
+def test_token_kinds_the_provider_omits_are_left_out(ask):
+    plain = ModelUsage(input_tokens=5, output_tokens=3, total_tokens=8)
+    assert ask(plain).usage == {"input": 5, "output": 3, "cached": 0}
+
+
+def test_reply_is_priced_when_it_arrives(ask):
+    prices = {"model": Price(input=1, output=10, cached_read=0.1, cached_write=2)}
+    spent = (1000 * 1 + 200 * 10 + 2000 * 0.1 + 1000 * 2) / 1_000_000
+    assert ask(USAGE, prices).cost == pytest.approx(spent)
+
+
+def test_cost_without_a_price_is_unknown(ask):
+    assert ask(USAGE).cost is None
+
+
+_ANY_TEXT = st.text(st.characters(exclude_categories=()))
+
+
+def reply(text, arguments=None):
+    calls = [ToolCall(id="1", function="f", arguments=arguments or {})]
+    message = ChatMessageAssistant(content=text, tool_calls=calls)
+    return ModelOutput(choices=[ChatCompletionChoice(message=message)])
+
+
+def written(output):
+    call = ModelCall(
+        role="main", model="m", request_sha="", reply=reply_as_json(output)
+    )
+    return json.loads(Called(run="r", call=call).model_dump_json())
+
+
+@given(_ANY_TEXT, st.dictionaries(_ANY_TEXT, _ANY_TEXT, max_size=3))
+def test_any_reply_text_can_be_written_and_read_back(text, arguments):
+    line = written(reply(text, arguments))
+    ModelOutput.model_validate(line["call"]["reply"])
+
+
+def test_only_lone_surrogates_are_replaced():
+    assert encodable({"a": "x\ud800y\n\u00e9"}) == {"a": "x?y\n\u00e9"}
+
+
+def test_deeply_nested_tool_arguments_are_a_parse_error():
+    deep = {}
+    for _ in range(2_000):
+        deep = {"a": deep}
+    (call,) = written(reply("", deep))["call"]["reply"]["choices"][0]["message"][
+        "tool_calls"
+    ]
+    assert call["arguments"] == {}
+    assert "nested too deeply" in call["parse_error"]

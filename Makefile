@@ -1,16 +1,17 @@
 # Every target sets up what it needs by itself and does nothing the second time.
 PYTHON ?= python3
 BIN := .venv/bin
-# Most tests wait most of the time, for processes they started; and some take far longer
-# than others, so that whoever is done takes over tests of whoever is not.
+# Most tests wait for processes that they started, so there are two workers per core.
+# pytest exits 5 when a selection is empty, and make then fails.
 PYTEST := $(BIN)/python -m pytest -n $(shell echo $$(( $$(nproc) * 2 ))) --dist worksteal
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help install demo test check slow bench redteam soak study simulate clean
+.PHONY: help install demo test slow check check-tasks fuzz bench redteam soak study \
+    simulate clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list.
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 install: .venv/.runtime bwrap  ## Set up the benchmark and its sandbox.
 	@$(BIN)/mlab prepare house-price
@@ -18,20 +19,28 @@ install: .venv/.runtime bwrap  ## Set up the benchmark and its sandbox.
 demo: .venv/.runtime bwrap  ## An agent without a language model improves a real task.
 	@$(BIN)/mlab run house-price --agent tuner --max-steps 40 --yes --open
 
-test: .venv/.dev bwrap chromium  ## Run the tests.
+test: .venv/.dev bwrap chromium  ## Run the tests; at most 8 minutes on 2 cores.
 	@$(BIN)/mlab prepare --all
 	@$(PYTEST) tests/evaluation --cov=mlagentbench.evaluation --cov-branch --cov-fail-under=100 --cov-report=term-missing:skip-covered
 	@$(PYTEST) --ignore=tests/evaluation -m "not minutes" --durations=25
 
-slow: .venv/.dev bwrap  ## Run the tests that take minutes each.
+slow: .venv/.dev bwrap chromium  ## Run the long tests, and samples of fuzz and bench; at most 25 minutes.
 	@$(BIN)/mlab prepare --all
-	@$(BIN)/python -m pytest -m minutes
+	@$(PYTEST) -m minutes --durations=25
+	@HYPOTHESIS_PROFILE=sample $(PYTEST) -m "hypothesis and not minutes"
+	@$(BIN)/python benchmarks/all.py command_start
 
 check: .venv/.dev  ## Style, types and the direction of imports.
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+check-tasks: .venv/.dev bwrap  ## Check that every task is sound.
+	@$(BIN)/mlab check --all
+
+fuzz: .venv/.dev bwrap  ## Run the property tests with ten times as many examples.
+	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -m hypothesis
 
 bench: .venv/.dev bwrap  ## Performance, each a ratio against a peer in the same run.
 	@$(BIN)/mlab prepare house-price

@@ -1,4 +1,7 @@
-"""Every benchmark, one after the other; exits 1 where one misses its limit."""
+"""All benchmarks, or those named: `python benchmarks/all.py [NAME ...]`.
+
+Exits 1 where one misses its limit.
+"""
 
 import subprocess
 import sys
@@ -6,15 +9,15 @@ from pathlib import Path
 
 
 def main() -> int:
-    """Run each file beside this one."""
-    here = Path(__file__)
+    """Run the chosen files of this folder, one after the other."""
+    here = Path(__file__).parent
+    every = sorted(path.stem for path in here.glob("*.py") if path.stem != "all")
     failed = []
-    for path in sorted(here.parent.glob("*.py")):
-        if path == here:
-            continue
-        print(f"== {path.stem}", flush=True)
-        if subprocess.run([sys.executable, str(path)], check=False).returncode:
-            failed.append(path.stem)
+    for name in sys.argv[1:] or every:
+        print(f"== {name}", flush=True)
+        command = [sys.executable, str(here / f"{name}.py")]
+        if subprocess.run(command, check=False).returncode:
+            failed.append(name)
     if failed:
         print(f"over the limit: {', '.join(failed)}")
     return 1 if failed else 0

@@ -116,7 +116,7 @@ class Soak:
     def _full(self, reference: Undisturbed, point: Point) -> list[str]:
         name = f"full-{point.number}-{point.moment}"
         job = Job(self.place, plan_for("quick", self.place.top / name, name))
-        if finish(job, FullAt(point, reference.story)) != 0:
+        if finish(job, FullAt(point, reference.outcome)) != 0:
             return [f"{name}: {said(job)}"]
         found: list[str] = json.loads(job.notes.read_text())
         return [f"{name}: {problem}" for problem in found]

@@ -1,4 +1,4 @@
-"""Every agent that thinks can be killed, resumed and replayed."""
+"""Every agent with a language model can be killed, resumed and replayed."""
 
 import json
 import os
@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from thinking import HERE, ONE_OF_EACH, QUICK, plan_for, trace_of
+from tests.support.outcomes import copy_cut, outcome_of
+from thinking import HERE, MEASURED, ONE_OF_EACH, plan_for, trace_of
 
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.run.pipeline import resume, run
@@ -16,27 +17,15 @@ from mlagentbench.run.pipeline import resume, run
 MLAB = Path(sys.executable).with_name("mlab")
 
 
-def story(experiment):
-    """What a run did, asked and was worth, without times."""
-    trace = trace_of(experiment)
-    (card,) = experiment.scorecards
-    told = [
-        (s.step, s.agent_step, s.fields, s.action, s.input, s.observation, s.validation)
-        for s in trace.steps
-    ]
-    asked = [
-        (call.role, call.asked_by, call.request_sha, call.usage)
-        for s in trace.steps
-        for call in s.calls
-    ]
-    return told, asked, card.score, card.ending
+def trace_lines(experiment):
+    (run_id,) = experiment.runs()
+    return experiment.trace_path(run_id).read_text().splitlines()
 
 
 def lines_of(experiment):
     """A trace's lines without what a clock or another model's name writes into them."""
-    (run_id,) = experiment.runs()
     lines = []
-    for raw in experiment.trace_path(run_id).read_text().splitlines():
+    for raw in trace_lines(experiment):
         line = json.loads(raw)
         for name in ("run", "started", "seconds", "at"):
             line.pop(name, None)
@@ -50,12 +39,26 @@ def lines_of(experiment):
 
 
 @pytest.mark.parametrize("case", ONE_OF_EACH, ids=str)
-def test_a_killed_run_ends_as_the_undisturbed_one(case, tmp_path, cache):
-    whole = run(plan_for(case, tmp_path / "whole", QUICK), cache=cache)
+def test_a_run_that_ended_after_two_steps_goes_on_as_the_undisturbed_one(
+    case, tmp_path, cache, undisturbed
+):
+    whole = undisturbed(plan_for(case, tmp_path))
+    lines = [json.loads(line)["kind"] for line in trace_lines(whole)]
+    second = [number for number, kind in enumerate(lines) if kind == "step"][1]
+    experiment = copy_cut(whole, tmp_path / "cut", second + 1)
+    resume(experiment, cache=cache)
+    assert trace_of(experiment).resumed == 1
+    assert outcome_of(experiment) == outcome_of(whole)
+
+
+@pytest.mark.minutes
+@pytest.mark.parametrize("case", ONE_OF_EACH, ids=str)
+def test_a_killed_run_ends_as_the_undisturbed_one(case, tmp_path, cache, undisturbed):
+    whole = undisturbed(plan_for(case, tmp_path))
     out = tmp_path / "killed"
     settings = [f"-A{key}={value}" for key, value in case.settings.items()]
     process = subprocess.Popen(
-        [MLAB, "run", QUICK, "--agent", case.agent, *settings, "--out", out,
+        [MLAB, "run", MEASURED, "--agent", case.agent, *settings, "--out", out,
          "--model", f"scripted/{case.model}"],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         env=os.environ | {"MLAB_CACHE": str(cache), "PYTHONPATH": str(HERE)},
@@ -69,17 +72,15 @@ def test_a_killed_run_ends_as_the_undisturbed_one(case, tmp_path, cache):
     experiment = Experiment(folder)
     resume(experiment, cache=cache)
     assert trace_of(experiment).resumed == 1
-    assert story(experiment) == story(whole)
+    assert outcome_of(experiment) == outcome_of(whole)
 
 
 @pytest.mark.parametrize("case", ONE_OF_EACH, ids=str)
-def test_a_replay_gives_the_same_trace_but_for_times(case, tmp_path, cache):
-    first = run(plan_for(case, tmp_path / "first", QUICK), cache=cache)
+def test_a_replay_gives_the_same_trace_but_for_times(
+    case, tmp_path, cache, undisturbed
+):
+    first = undisturbed(plan_for(case, tmp_path))
     (run_id,) = first.runs()
-    again = run(
-        plan_for(
-            case, tmp_path / "again", QUICK, model=f"replay/{first.trace_path(run_id)}"
-        ),
-        cache=cache,
-    )
+    model = f"replay/{first.trace_path(run_id)}"
+    again = run(plan_for(case, tmp_path / "again", model=model), cache=cache)
     assert lines_of(again) == lines_of(first)

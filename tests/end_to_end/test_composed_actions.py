@@ -1,34 +1,26 @@
-"""Actions composed of model calls, in a real run with one voice for all roles."""
-
-import shutil
-from pathlib import Path
+"""Actions composed of model calls, in a real run with one script for all roles."""
 
 import pytest
+from tests.support.outcomes import copy_cut
+from thinking import QUICK, trace_of
 
 from mlagentbench.core.trace import Ending
-from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.plan import Plan
-from mlagentbench.run.pipeline import resume, run
+from mlagentbench.run.pipeline import resume
 
-QUICK_TASK = Path(__file__).parents[1] / "faults" / "quick"
+PLAN = Plan(
+    tasks=(str(QUICK),), agent="composer:composer", model="scripted/composer:voice"
+)
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory, cache):
-    """The run as it is when nothing happens to it."""
-    plan = Plan(
-        tasks=(str(QUICK_TASK),),
-        out=tmp_path_factory.mktemp("composed"),
-        name="exp",
-        agent="composer:composer",
-        model="scripted/composer:voice",
-    )
-    return run(plan, cache=cache)
+@pytest.fixture
+def finished(undisturbed):
+    """The run as it is when it is not interrupted."""
+    return undisturbed(PLAN)
 
 
 def steps_of(experiment):
-    (run_id,) = experiment.runs()
-    return experiment.trace(run_id).steps
+    return trace_of(experiment).steps
 
 
 def roles(step):
@@ -74,17 +66,6 @@ def test_progress_is_measured_after_a_command(finished):
     assert card.ending is Ending.SUBMITTED
 
 
-def cut(source, target, lines):
-    """Copy an experiment as a kill would leave it after some lines of its trace."""
-    shutil.copytree(source.folder, target)
-    shutil.rmtree(target / "submissions")
-    (target / "scorecards.jsonl").unlink()
-    (trace,) = (target / "trace").iterdir()
-    whole = trace.read_bytes().splitlines(keepends=True)
-    trace.write_bytes(b"".join(whole[:lines]))
-    return Experiment(target)
-
-
 def call_lines(experiment):
     """Return the numbers of the lines with replies, each of which was paid for."""
     (trace,) = (experiment.folder / "trace").iterdir()
@@ -97,7 +78,7 @@ def test_a_run_that_is_killed_inside_an_action_pays_for_no_reply_twice(
     tmp_path, cache, finished, after_call
 ):
     lines = call_lines(finished)[after_call - 1]
-    experiment = cut(finished, tmp_path / "cut", lines)
+    experiment = copy_cut(finished, tmp_path / "cut", lines)
     resume(experiment, cache=cache)
     assert len(call_lines(experiment)) == len(call_lines(finished))
     old, new = steps_of(finished), steps_of(experiment)

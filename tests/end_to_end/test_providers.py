@@ -1,4 +1,4 @@
-"""Agents over the network, with a provider that may do everything wrong."""
+"""Agents over the network, with a provider that fails in every way."""
 
 import pytest
 from fake_models.cases import CASES
@@ -12,7 +12,16 @@ from mlagentbench.run.pipeline import resume, run
 FAULTS = ("rate_limit", "failure", "malformed", "hang", "break_off")
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+# Every fifth case: each protocol, with and without streaming.
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            case, id=str(case), marks=[pytest.mark.minutes] if number % 5 else []
+        )
+        for number, case in enumerate(CASES)
+    ],
+)
 def test_an_agent_does_the_same_over_the_network(case, tmp_path, cache, monkeypatch):
     with provider(case.model) as server:
         for name, value in server.environment.items():
@@ -35,7 +44,9 @@ def test_an_agent_does_the_same_over_the_network(case, tmp_path, cache, monkeypa
 
 
 @pytest.mark.parametrize("streaming", [True, False])
-def test_what_a_provider_does_wrong_is_borne(streaming, tmp_path, cache, monkeypatch):
+def test_a_run_survives_the_faults_of_a_provider(
+    streaming, tmp_path, cache, monkeypatch
+):
     case = CASES[0]
     with provider(case.model, FAULTS) as server:
         for name, value in server.environment.items():

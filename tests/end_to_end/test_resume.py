@@ -1,8 +1,7 @@
-"""Nothing is lost: a run that was killed goes on and ends as if nothing had been."""
+"""A run that was killed is resumed and ends as the undisturbed one."""
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.support.outcomes import copy_cut, outcome_of
+from thinking import HERE, MEASURED, trace_of
 
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.progress import Silent
@@ -22,48 +23,22 @@ from mlagentbench.run.replay import prompts_of
 from mlagentbench.run.rescore import rescore
 
 MLAB = Path(sys.executable).with_name("mlab")
-HERE = str(Path(__file__).parent)
-AGENTS = {
-    "tuner": {"agent": "tuner", "budget": BudgetOverride(steps=10)},
-    "thinker": {"agent": "thinker:thinker", "model": "scripted/thinker:script"},
-}
+TUNER = Plan(tasks=(str(MEASURED),), agent="tuner", budget=BudgetOverride(steps=10))
+THINKER = Plan(
+    tasks=(str(MEASURED),), agent="thinker:thinker", model="scripted/thinker:script"
+)
+both_agents = pytest.mark.parametrize(
+    "plan", [TUNER, THINKER], ids=["tuner", "thinker"]
+)
 
 
-def plan_for(kind, out, name="exp"):
-    return Plan(tasks=("house-price",), out=out, name=name, **AGENTS[kind])
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, cache):
-    """Each agent's run as it is when nothing happens to it."""
-    out = tmp_path_factory.mktemp("undisturbed")
-    return {kind: run(plan_for(kind, out, kind), cache=cache) for kind in AGENTS}
-
-
-def story(experiment):
-    """What a run did and what came of it, without times."""
-    (run_id,) = experiment.runs()
-    steps = experiment.trace(run_id).steps
-    told = [
-        (s.step, s.action, s.input, s.observation, s.validation, s.snapshot)
-        for s in steps
-    ]
-    told += [(call.request_sha, call.usage) for step in steps for call in step.calls]
-    (submission,) = experiment.submission_folder(run_id).iterdir()
-    (card,) = experiment.scorecards
-    return told, submission.read_bytes(), card.score, card.ending
-
-
-def start(kind, out, cache):
-    words = ["--max-steps", "10"] if kind == "tuner" else []
-    options = AGENTS[kind]
-    if "model" in options:
-        words += ["--model", options["model"]]
+def start(plan, out, cache):
+    words = ["--max-steps", str(plan.budget.steps)] if plan.budget.steps else []
     return subprocess.Popen(
-        [MLAB, "run", "house-price", "--agent", options["agent"], *words,
-         "--out", str(out)],
+        [MLAB, "run", *plan.tasks, "--agent", plan.agent, "--model", plan.model,
+         *words, "--out", str(out)],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        env=os.environ | {"MLAB_CACHE": str(cache), "PYTHONPATH": HERE},
+        env=os.environ | {"MLAB_CACHE": str(cache), "PYTHONPATH": str(HERE)},
     )  # fmt: skip
 
 
@@ -73,68 +48,54 @@ def wait_for_step(process, step):
             break
 
 
-@pytest.mark.parametrize("kind", AGENTS)
-def test_a_killed_run_ends_as_the_undisturbed_one(kind, tmp_path, cache, undisturbed):
-    chance = random.Random(kind)
-    for number in range(2):
-        out = tmp_path / str(number)
-        process = start(kind, out, cache)
-        wait_for_step(process, chance.randint(1, 6))
-        time.sleep(chance.random() * 2)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        (folder,) = out.iterdir()
-        experiment = Experiment(folder)
-        resume(experiment, cache=cache)
-        assert story(experiment) == story(undisturbed[kind])
-        (card,) = experiment.scorecards
-        assert card.resumed <= 1
+@both_agents
+def test_a_killed_run_ends_as_the_undisturbed_one(plan, tmp_path, cache, undisturbed):
+    chance = random.Random(plan.agent)
+    process = start(plan, tmp_path, cache)
+    wait_for_step(process, chance.randint(1, 6))
+    time.sleep(chance.random() / 5)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    (folder,) = tmp_path.iterdir()
+    experiment = Experiment(folder)
+    resume(experiment, cache=cache)
+    assert outcome_of(experiment) == outcome_of(undisturbed(plan))
+    (card,) = experiment.scorecards
+    assert card.resumed <= 1
 
 
-def copy_cut(source, target, lines, extra=b""):
-    """Copy an experiment as a kill would leave it after some lines of its trace."""
-    shutil.copytree(source.folder, target)
-    shutil.rmtree(target / "submissions", ignore_errors=True)
-    (target / "scorecards.jsonl").unlink(missing_ok=True)
-    (trace,) = (target / "trace").iterdir()
-    whole = trace.read_bytes().splitlines(keepends=True)
-    trace.write_bytes(b"".join(whole[:lines]) + extra)
-    return Experiment(target), len(whole)
-
-
-@pytest.mark.parametrize("kind", AGENTS)
-def test_every_boundary_of_the_trace_can_be_resumed_from(
-    kind, tmp_path, cache, undisturbed
+@both_agents
+def test_a_run_can_be_resumed_from_every_boundary_of_its_trace(
+    plan, tmp_path, cache, undisturbed
 ):
-    source = undisturbed[kind]
+    source = undisturbed(plan)
     (run_id,) = source.runs()
     count = len(source.trace_path(run_id).read_bytes().splitlines())
-    chosen = {1, count // 2, count - 2, count - 1, count}
-    for lines in sorted(chosen):
+    for lines in (1, count // 2, count - 2, count - 1, count):
         torn = b'{"kind": "step", "v": 1, "run"' if lines % 2 else b""
-        experiment, _ = copy_cut(source, tmp_path / str(lines), lines, torn)
+        experiment = copy_cut(source, tmp_path / str(lines), lines, torn)
         resume(experiment, cache=cache)
-        assert story(experiment) == story(source), lines
+        assert outcome_of(experiment) == outcome_of(source), lines
 
 
-def test_a_finished_experiment_needs_nothing_and_is_not_touched(undisturbed, cache):
-    experiment = undisturbed["tuner"]
+def test_a_finished_experiment_needs_nothing_and_is_not_changed(copy_of, cache):
+    experiment = copy_of(TUNER)
     before = {path: path.read_bytes() for path in experiment.folder.rglob("*.jsonl")}
     assert resume(experiment, cache=cache) == []
     assert before == {path: path.read_bytes() for path in before}
-    said = subprocess.run(
-        [MLAB, "resume", experiment.folder], capture_output=True, text=True, check=False
-    )
-    assert said.returncode == 0
-    assert "nothing to resume" in said.stdout
 
 
-def test_an_agent_that_is_not_deterministic_is_caught_and_named(tmp_path, cache):
-    plan = Plan(
-        tasks=("house-price",), agent="thinker:forgetful", out=tmp_path, name="exp"
-    )
-    source = run(plan, cache=cache)
-    experiment, _ = copy_cut(source, tmp_path / "cut", 2)
+def test_resume_says_that_a_finished_experiment_needs_nothing(copy_of, mlab):
+    said = mlab("resume", copy_of(TUNER).folder)
+    assert said.code == 0
+    assert "nothing to resume" in said.out
+
+
+def test_an_agent_that_is_not_deterministic_is_detected_and_named(
+    tmp_path, cache, undisturbed
+):
+    source = undisturbed(THINKER.model_copy(update={"agent": "thinker:forgetful"}))
+    experiment = copy_cut(source, tmp_path / "cut", 2)
     resume(experiment, cache=cache)
     card = experiment.scorecards[-1]
     assert card.ending is Ending.BROKEN
@@ -144,33 +105,29 @@ def test_an_agent_that_is_not_deterministic_is_caught_and_named(tmp_path, cache)
 def test_a_fork_has_the_same_history_and_workspace_up_to_its_step(
     tmp_path, cache, undisturbed
 ):
-    source = undisturbed["tuner"]
+    source = undisturbed(TUNER)
     (run_id,) = source.runs()
     target = Experiment(tmp_path / "forked")
     source.fork(run_id, 6, target)
     resume(target, cache=cache)
-    old = source.trace(run_id).steps
-    new = target.trace(run_id).steps
-    assert new[:6] == old[:6]
-    assert story(target)[1:3] == story(source)[1:3]
+    assert trace_of(target).steps[:6] == trace_of(source).steps[:6]
+    forked, original = outcome_of(target), outcome_of(source)
+    assert forked.submission == original.submission
+    assert forked.score == original.score
     with pytest.raises(UsageError, match="steps 1 to"):
         source.fork(run_id, 99, Experiment(tmp_path / "other"))
 
 
-def test_two_processes_cannot_work_on_one_experiment(tmp_path, cache, undisturbed):
-    experiment, _ = copy_cut(undisturbed["tuner"], tmp_path / "cut", 3)
+def test_two_processes_cannot_work_on_one_experiment(tmp_path, mlab, undisturbed):
+    experiment = copy_cut(undisturbed(TUNER), tmp_path / "cut", 3)
     with experiment.lock():
-        said = subprocess.run(
-            [MLAB, "resume", experiment.folder],
-            capture_output=True, text=True, check=False,
-            env=os.environ | {"MLAB_CACHE": str(cache)},
-        )  # fmt: skip
-    assert said.returncode == 2
-    assert "another mlab is at work" in said.stderr
+        said = mlab("resume", experiment.folder)
+    assert said.code == 2
+    assert "another mlab is at work" in said.err
 
 
-def test_the_prompt_of_a_step_is_what_the_model_saw(undisturbed):
-    experiment = undisturbed["thinker"]
+def test_the_prompt_of_a_step_is_what_the_model_was_sent(undisturbed):
+    experiment = undisturbed(THINKER)
     (run_id,) = experiment.runs()
     (prompt,) = prompts_of(experiment, run_id, 3)
     assert [message.role for message in prompt.messages] == [
@@ -181,36 +138,33 @@ def test_the_prompt_of_a_step_is_what_the_model_saw(undisturbed):
 
 
 def test_tokens_are_counted_from_the_recorded_replies(undisturbed):
-    (card,) = undisturbed["thinker"].scorecards
+    (card,) = undisturbed(THINKER).scorecards
     assert card.tokens["input"] == sum(100 * (turn + 1) for turn in range(card.steps))
     assert card.success
 
 
-def test_a_token_budget_ends_the_run(tmp_path, cache):
-    plan = plan_for("thinker", tmp_path).model_copy(
-        update={"budget": BudgetOverride(tokens=250)}
-    )
-    (card,) = run(plan, cache=cache).scorecards
+def test_a_token_budget_ends_the_run(undisturbed):
+    budget = BudgetOverride(tokens=250)
+    experiment = undisturbed(THINKER.model_copy(update={"budget": budget}))
+    (card,) = experiment.scorecards
     assert card.ending is Ending.OUT_OF_TOKENS
     assert card.steps == 2
 
 
-def test_a_replayed_model_says_again_what_it_said(tmp_path, cache, undisturbed):
-    source = undisturbed["thinker"]
+def test_a_replayed_model_gives_the_same_replies_again(tmp_path, cache, undisturbed):
+    source = undisturbed(THINKER)
     (run_id,) = source.runs()
-    plan = plan_for("thinker", tmp_path).model_copy(
-        update={"model": f"replay/{source.trace_path(run_id)}"}
-    )
-    again = run(plan, cache=cache)
-    assert story(again) == story(source)
+    given = {"model": f"replay/{source.trace_path(run_id)}", "out": tmp_path}
+    again = run(THINKER.model_copy(update=given), cache=cache)
+    assert outcome_of(again) == outcome_of(source)
 
 
-def test_every_step_can_be_scored_and_going_on_judges_only_the_rest(cache, undisturbed):
-    experiment = undisturbed["tuner"]
+def test_every_step_can_be_scored_and_no_step_is_graded_twice(cache, copy_of):
+    experiment = copy_of(TUNER)
     (run_id,) = experiment.runs()
     (card,) = rescore(experiment, cache, Silent(), steps=True)
     scores = experiment.step_scores()[str(run_id)]
-    steps = experiment.trace(run_id).steps
+    steps = trace_of(experiment).steps
     executed = [step.step for step in steps if step.action == "Execute Script"]
     assert [one.step for one in scores if one.score is not None] == executed
     assert scores[0].submission_error == "it is not there"
@@ -224,13 +178,11 @@ def test_every_step_can_be_scored_and_going_on_judges_only_the_rest(cache, undis
     assert (experiment.folder / "steps.jsonl").read_bytes() == lines
 
 
-def test_pruning_drops_what_no_trace_names_and_nothing_else(
-    tmp_path, cache, undisturbed
-):
-    experiment, _ = copy_cut(undisturbed["tuner"], tmp_path / "cut", 3)
+def test_pruning_removes_only_what_no_trace_names(tmp_path, cache, undisturbed):
+    experiment = copy_cut(undisturbed(TUNER), tmp_path / "cut", 3)
     pruned = experiment.prune()
     assert pruned.objects > 0
     assert SnapshotStore(experiment.snapshots).verify() == []
     resume(experiment, cache=cache)
-    assert story(experiment) == story(undisturbed["tuner"])
+    assert outcome_of(experiment) == outcome_of(undisturbed(TUNER))
     assert experiment.prune().objects == 0

@@ -30,7 +30,7 @@ async def quick(context: Context) -> None:
 
 async def slow(context: Context) -> None:
     """Be in the middle of an execution long enough to be disturbed in it."""
-    script = "import time; print('begun', flush=True); time.sleep(2)"
+    script = "import time; print('begun', flush=True); time.sleep(6)"
     await context.act("Write File", file_name="sleep.py", content=script)
     await context.act("Execute Script", script_name="sleep.py")
     await quick(context)

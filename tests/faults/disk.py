@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.faults.harness import Job, Point, carry_out
 from tests.faults.inject import Fault, Injection
 from tests.faults.killing import differences
-from tests.faults.story import Story, steps_of
+from tests.support.outcomes import Outcome, steps_of
 
 from mlagentbench.core.errors import BenchError
 from mlagentbench.experiment.experiment import Experiment
@@ -25,7 +25,7 @@ class FullAt:
     """A job on a small disk that is full from one change on, until it has failed."""
 
     point: Point
-    expected: Story
+    expected: Outcome
 
     def __call__(self, job: Job) -> None:
         """Run into the full disk, look, make room, resume, and note the problems."""

@@ -20,7 +20,7 @@ from tests.faults.harness import (
 from tests.faults.inject import Change
 from tests.faults.place import Place, unfinished_files
 from tests.faults.plans import plan_for
-from tests.faults.story import Story, story
+from tests.support.outcomes import Outcome, outcome_of
 
 from mlagentbench.experiment.experiment import Experiment
 
@@ -35,7 +35,7 @@ class Undisturbed:
     """A run that nothing happened to."""
 
     job: Job
-    story: Story
+    outcome: Outcome
     changes: list[Change]
     seconds: float
 
@@ -66,7 +66,7 @@ def undisturbed(place: Place, kind: str) -> Undisturbed:
     clock = time.monotonic()
     assert finish(job, note_changes) == 0, said(job)
     seconds = time.monotonic() - clock
-    return Undisturbed(job, story(job.experiment), noted_changes(job), seconds)
+    return Undisturbed(job, outcome_of(job.experiment), noted_changes(job), seconds)
 
 
 def killed_at(reference: Undisturbed, points: Iterable[Point]) -> list[str]:
@@ -114,22 +114,22 @@ def _resumed(job: Job, reference: Undisturbed) -> list[str]:
     code = finish(replace(job, again=begun, killed_at=None))
     if code != 0:
         return [f"resuming it exits {code}: {said(job)}"]
-    problems = differences(job.experiment, reference.story)
+    problems = differences(job.experiment, reference.outcome)
     if not problems:
         shutil.rmtree(job.experiment.folder)
     return problems
 
 
-def differences(experiment: Experiment, expected: Story) -> list[str]:
+def differences(experiment: Experiment, expected: Outcome) -> list[str]:
     """Say how a resumed experiment of one run differs from the undisturbed one."""
     cards, warnings = experiment.scorecards, experiment.warnings
     if sum(card.ending.counts for card in cards) != 1:
         ends = [f"{card.ending}: {card.reason}" for card in cards]
         return [f"there is not one scorecard that counts: {ends}", *warnings]
-    found = story(experiment)
+    found = outcome_of(experiment)
     problems = [
         f"{part} is not as it would have been: {_short(ours)}, not {_short(theirs)}"
-        for part, ours, theirs in zip(Story._fields, found, expected, strict=True)
+        for part, ours, theirs in zip(Outcome._fields, found, expected, strict=True)
         if ours != theirs
     ]
     left = unfinished_files(experiment.folder)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.redteam.leftovers import Leftovers, leftovers
 
-_SETTLED_WITHIN = 10.0
+_SETTLED_WITHIN = 60.0
 
 
 class Place:

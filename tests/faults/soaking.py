@@ -13,7 +13,7 @@ from tests.faults.harness import Job, finish, start
 from tests.faults.killing import said
 from tests.faults.place import Place
 from tests.faults.plans import plan_for
-from tests.faults.story import story
+from tests.support.outcomes import outcome_of
 
 from mlagentbench.environment.sandbox.watchdog import process_tree
 from mlagentbench.experiment.experiment import Experiment
@@ -77,11 +77,11 @@ def disturbed(job: Job, kills: int, chance: random.Random, tell: Tell) -> None:
 
 
 def differing(job: Job, reference: Job) -> list[str]:
-    """Name every run whose story is not the one of the undisturbed job."""
+    """Name every run whose outcome is not the one of the undisturbed job."""
     return [
         str(run)
         for run in reference.experiment.runs()
-        if story(job.experiment, run) != story(reference.experiment, run)
+        if outcome_of(job.experiment, run) != outcome_of(reference.experiment, run)
     ]
 
 

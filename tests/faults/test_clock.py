@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from tests.faults.harness import Job, carry_out, finish
 from tests.faults.killing import said, undisturbed
 from tests.faults.plans import plan_for
-from tests.faults.story import story
+from tests.support.outcomes import outcome_of
 
 from mlagentbench.run import episode, run_context
 
@@ -32,6 +32,6 @@ def test_a_jumping_clock_changes_nothing(place):
     reference = undisturbed(place, "tuner")
     job = Job(place, plan_for("tuner", place.top / "out", "jumping"))
     assert finish(job, run_with_jumping_clock) == 0, said(job)
-    assert story(job.experiment) == reference.story
+    assert outcome_of(job.experiment) == reference.outcome
     (card,) = job.experiment.scorecards
     assert 0 < card.seconds.execute < card.seconds.total < 600

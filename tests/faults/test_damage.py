@@ -7,7 +7,7 @@ import pytest
 from tests.faults.harness import Job, finish
 from tests.faults.killing import said
 from tests.faults.plans import plan_for
-from tests.faults.story import story
+from tests.support.outcomes import outcome_of
 
 from mlagentbench.cli.main import main
 from mlagentbench.core.trace import Ending
@@ -71,7 +71,7 @@ def test_a_garbled_trace_breaks_its_own_run_only(cut, whole):
     assert cards[0].ending is Ending.SUBMITTED
     assert cards[1].ending is Ending.BROKEN
     assert "the 1 lines before it are complete" in cards[1].reason
-    assert story(cut.experiment, first) == story(whole.experiment, first)
+    assert outcome_of(cut.experiment, first) == outcome_of(whole.experiment, first)
 
 
 def test_a_corrupt_object_is_named_and_breaks_the_run_that_needs_it(cut, whole):
@@ -87,7 +87,7 @@ def test_a_corrupt_object_is_named_and_breaks_the_run_that_needs_it(cut, whole):
     cards = cards_by_seed(cut.experiment)
     assert cards[1].ending is Ending.BROKEN
     assert "submission.csv" in cards[1].reason
-    assert story(cut.experiment, first) == story(whole.experiment, first)
+    assert outcome_of(cut.experiment, first) == outcome_of(whole.experiment, first)
     steps = cut.experiment.trace(second).steps
     assert len(steps) == 3
 
@@ -113,4 +113,4 @@ def test_a_lost_trace_of_a_run_without_score_is_begun_anew(cut, whole):
     cut.experiment.trace_path(lost).unlink()
     resumed(cut, 0)
     for run in cut.experiment.runs():
-        assert story(cut.experiment, run) == story(whole.experiment, run)
+        assert outcome_of(cut.experiment, run) == outcome_of(whole.experiment, run)

@@ -36,7 +36,7 @@ def test_a_run_that_met_a_full_disk_is_resumed_without_loss(place, quick):
     for point in stages(quick):
         out = place.top / f"small-{point.number}"
         job = Job(place, plan_for("quick", out, f"full-{point.number}"))
-        code = finish(job, FullAt(point, quick.story))
+        code = finish(job, FullAt(point, quick.outcome))
         change = quick.changes[point.number - 1]
         assert code == 0, (change, said(job))
         assert json.loads(job.notes.read_text()) == [], change

@@ -27,7 +27,7 @@ def at_work(harness):
     while Path(f"/proc/{harness}/exe").exists():
         below = process_tree(harness)[1:]
         if below and command_line(below[-1])[:3:2] == SCRIPT:
-            time.sleep(0.5)
+            time.sleep(0.2)
             return below
         time.sleep(0.01)
     raise AssertionError("the script was never seen to run")

@@ -15,7 +15,7 @@ from mlagentbench.environment.workspace import collect
 
 Play = Callable[[Scene], Awaitable[Seen]]
 
-PROMPT = 20.0
+PROMPT = 45.0
 """Seconds within which the harness must be back when it need not wait at all, on a busy
 machine too; what would have it wait lasts a minute or more."""
 

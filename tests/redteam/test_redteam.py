@@ -6,11 +6,16 @@ import pytest
 from tests.redteam.attack import ATTACKS as SCRIPTS
 from tests.redteam.suite import tried
 from tests.redteam.table import ATTACKS, attacks_here
+from tests.redteam.table_take import TAKE
 
-pytestmark = pytest.mark.slow
+
+def _parameter(attack):
+    # Attacks on resources wait until a limit is reached, twice.
+    marks = [pytest.mark.minutes] if attack in TAKE else []
+    return pytest.param(attack, id=attack.name, marks=marks)
 
 
-@pytest.mark.parametrize("attack", attacks_here(), ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", map(_parameter, attacks_here()))
 def test_an_attack_is_stopped_and_would_succeed_without_the_protection(stage, attack):
     verdict = tried(stage, attack)
     assert not verdict.in_sandbox.succeeded, f"{attack.must}: {verdict}"

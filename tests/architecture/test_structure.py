@@ -1,0 +1,244 @@
+"""Modules can be found by name, and what they import is declared."""
+
+import ast
+import importlib.metadata
+import re
+import sys
+import tomllib
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+PACKAGE = PROJECT / "src" / "mlagentbench"
+SUITE = PACKAGE / "tasks" / "suite"
+COMMANDS = ("cli", "commands")
+ARCHITECTURE = PROJECT / "docs" / "architecture.md"
+QUESTIONS = (
+    "success threshold",
+    "starter noise",
+    "trace",
+    "timeouts",
+    "reply parsing",
+    "model provider",
+    "ctrl-c",
+    "option",
+    "action",
+)
+_AGENT = "one file per agent; the catalogue names it"
+_CHECKS = "one file per subject of the checks; `examine` has the table"
+_PROCESS = "runs in a process of its own"
+_TASKS = "imported by task folders, whose digests hold this path"
+_LENGTH = "too long for one file with its importer"
+ONE_IMPORTER = {
+    "agents.autogpt": _AGENT,
+    "agents.baselines": _AGENT,
+    "agents.bash": _AGENT,
+    "agents.langchain": _AGENT,
+    "agents.paper.loop": "one loop for several agents",
+    "agents.research.researcher": _LENGTH,
+    "agents.tree": _AGENT,
+    "agents.tuner": _AGENT,
+    "environment.sandbox.process": _LENGTH,
+    "environment.snapshots.restore": _LENGTH,
+    "environment.snapshots.retention": _LENGTH,
+    "evaluation.process.claims": _CHECKS,
+    "evaluation.process.forbidden": _CHECKS,
+    "evaluation.process.result": _CHECKS,
+    "grading.code_process": _PROCESS,
+    "grading.driver_main": _PROCESS,
+    "grading.grader_process": _PROCESS,
+    "report.caveats": _LENGTH,
+    "report.charts": _LENGTH,
+    "report.code_changes": "one file per section of the page",
+    "run.llm_judge.prompt": "what a judge reads, apart from how it is asked",
+    "run.models.local_server": _PROCESS,
+    "run.run_context": "the contract of agents, apart from how a run begins and ends",
+    "tasks.check.checks": _LENGTH,
+    "tasks.check.probes": _TASKS,
+    "tasks.suite_data": _TASKS,
+    "tasks.suite_papers": _TASKS,
+}
+"""Modules that only one module of their folder imports, each with the reason."""
+
+PART_OF_OTHERS = {"langchain-core", "pydantic-core"}
+"""Distributions that langchain and pydantic consist of, in exactly fitting versions."""
+
+
+def relative(path):
+    return path.relative_to(PACKAGE)
+
+
+SOURCES = [
+    path
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if not path.is_relative_to(SUITE) and path.name != "__main__.py"
+]
+MODULES = {
+    ".".join(("mlagentbench", *relative(path).with_suffix("").parts)): path
+    for path in SOURCES
+    if path.name != "__init__.py"
+}
+
+
+def duplicates(names):
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def test_no_file_name_occurs_twice_in_one_top_level_folder():
+    in_folders = [(relative(path).parts[0], path.stem) for path in MODULES.values()]
+    assert duplicates(in_folders) == []
+
+
+def test_folders_share_a_file_name_only_with_the_command_of_that_name():
+    names = [
+        path.stem for path in MODULES.values() if relative(path).parts[:2] != COMMANDS
+    ]
+    assert duplicates(names) == []
+
+
+def imported_names(path):
+    """Yield every dotted name that a file imports or has in a string.
+
+    Strings count, because tables of agents and commands for processes name modules.
+    """
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(module=str(module), names=names):
+                yield module
+                yield from (f"{module}.{alias.name}" for alias in names)
+            case ast.Constant(value=str(text)):
+                yield text.partition(":")[0]
+
+
+def importers():
+    """Return for every module the files that import it."""
+    found = defaultdict(set)
+    for path in SOURCES:
+        for name in set(imported_names(path)) & set(MODULES):
+            if MODULES[name] != path:
+                found[name].add(path)
+    return found
+
+
+def test_a_module_with_one_importer_in_its_own_folder_is_part_of_it_or_has_a_reason():
+    """What the `__init__` of a folder imports is meant for other folders."""
+    single = {
+        name.removeprefix("mlagentbench.")
+        for name, files in importers().items()
+        if len(files) == 1
+        for file in files
+        if file.parent == MODULES[name].parent and file.name != "__init__.py"
+    }
+    assert single == set(ONE_IMPORTER)
+
+
+def rows_of_where_is():
+    """Yield question, file and name of each row of the table."""
+    text = ARCHITECTURE.read_text()
+    begin = re.search(r"(?im)^#+ .*where is.*$", text)
+    table = text[begin.end() :].strip().split("\n\n")
+    lines = next(part for part in table if part.startswith("|")).splitlines()
+    for line in lines[2:]:
+        question, file, names = (cell.strip() for cell in line.strip("| ").split("|"))
+        yield question, file.strip("`"), re.findall(r"`([\w.]+)(?:\(\))?`", names)
+
+
+def defined_in(path):
+    """Return the functions, classes, methods and constants of a file."""
+    found = set()
+    for node in ast.parse(path.read_text()).body:
+        match node:
+            case ast.ClassDef(name=name, body=body):
+                methods = (ast.FunctionDef, ast.AsyncFunctionDef)
+                found |= {name} | {
+                    f"{name}.{one.name}" for one in body if isinstance(one, methods)
+                }
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.add(name)
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                found.add(name)
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                found.add(name)
+    return found
+
+
+def words(text):
+    return {word.rstrip("s") for word in re.findall(r"[a-z]{4,}", text.lower())}
+
+
+@pytest.mark.skipif(not ARCHITECTURE.exists(), reason="the page is not written yet")
+class TestWhereIs:
+    """The table of docs/architecture.md."""
+
+    def test_every_question_is_answered(self):
+        asked = " ".join(question.lower() for question, *_ in rows_of_where_is())
+        assert [one for one in QUESTIONS if one not in asked] == []
+
+    def test_every_file_and_every_name_exists(self):
+        for question, file, names in rows_of_where_is():
+            path = next(
+                (top / file for top in (PACKAGE, PROJECT) if (top / file).is_file()),
+                None,
+            )
+            assert path, (question, file)
+            assert names, question
+            assert set(names) <= defined_in(path), (question, file)
+
+    def test_most_files_are_named_after_their_question(self):
+        named = [
+            question
+            for question, file, _ in rows_of_where_is()
+            if words(question) & words(file)
+        ]
+        assert len(named) >= len(QUESTIONS) - 2, named
+
+
+def third_party(paths):
+    """Return the distributions that files import."""
+    tops = {
+        name.split(".")[0]
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text()))
+        for name in _absolute_imports(node)
+    }
+    distributions = importlib.metadata.packages_distributions()
+    ours = {*sys.stdlib_module_names, "mlagentbench"}
+    return {_normal(distributions.get(top, [top])[0]) for top in tops - ours}
+
+
+def _absolute_imports(node):
+    match node:
+        case ast.Import(names=names):
+            return [alias.name for alias in names]
+        case ast.ImportFrom(module=str(module), level=0):
+            return [module]
+    return []
+
+
+def _normal(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def declared():
+    """Return the dependencies, and those of the extras for users."""
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+
+    def names(requirements):
+        return {_normal(re.match(r"[\w.-]+", one)[0]) for one in requirements}
+
+    return names(project["dependencies"]), names(extras["langchain"] + extras["local"])
+
+
+def test_what_is_imported_is_declared_and_what_is_declared_is_imported():
+    on_host = ("grade.py", "metric.py", "prepare.py")
+    tasks = [path for path in SUITE.glob("*/*.py") if path.name in on_host]
+    always, extra = declared()
+    by_package = third_party(SOURCES) - extra - PART_OF_OTHERS
+    # A task imports modules of its own by their bare names, too.
+    by_tasks = third_party(tasks) & always
+    assert by_package | by_tasks == always

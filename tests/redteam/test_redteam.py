@@ -15,7 +15,7 @@ def _parameter(attack):
     return pytest.param(attack, id=attack.name, marks=marks)
 
 
-@pytest.mark.parametrize("attack", map(_parameter, attacks_here()))
+@pytest.mark.parametrize("attack", [_parameter(one) for one in attacks_here()])
 def test_an_attack_is_stopped_and_would_succeed_without_the_protection(stage, attack):
     verdict = tried(stage, attack)
     assert not verdict.in_sandbox.succeeded, f"{attack.must}: {verdict}"

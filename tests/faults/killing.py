@@ -77,8 +77,9 @@ def killed_at(reference: Undisturbed, points: Iterable[Point]) -> list[str]:
         job = replace(_named(reference.job, name), killed_at=point)
         change = reference.changes[point.number - 1]
         # How often the engine writes its log depends on time; the end may come before.
-        if finish(job) != _KILLED and not change.path.startswith("logs"):
-            return [f"{point} of {change} was never reached: {said(job)}"]
+        code = finish(job)
+        if code != _KILLED and not change.path.startswith("logs"):
+            return [f"{point} of {change} was not reached, exit {code}: {said(job)}"]
         return [
             f"killed {point.moment} {change.kind} of {change.path}: {problem}"
             for problem in _resumed(job, reference)

@@ -26,7 +26,7 @@ from mlagentbench.experiment.trace_file import TraceWriter
 from mlagentbench.grading.grader import grade_answers, shared_graders
 from mlagentbench.run.pipeline import run
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 
 RUNS = 13 * 8 * 4
 STEPS = 50
@@ -96,7 +96,7 @@ def scored(experiment: Experiment) -> tuple[float, float, float]:
 def one_grading(experiment: Experiment) -> tuple[float, float]:
     """Return the seconds of a grading in a fresh process and in a forked one."""
     task = load_task("house-price")
-    truth = prepare(task, default_cache()).private / task.truth
+    truth = prepare_task(task, default_cache()).private / task.truth
     sample = experiment.runs()[:SAMPLE]
     answers = [experiment.submission_folder(one) / "submission.csv" for one in sample]
 

@@ -10,7 +10,6 @@ import resource
 import sys
 import time
 
-from mlagentbench.core.score import success_threshold
 from mlagentbench.core.scorecard import (
     BudgetPoint,
     FailureMode,
@@ -22,6 +21,7 @@ from mlagentbench.core.scorecard import (
     Scorecard,
     Starter,
 )
+from mlagentbench.core.success import success_threshold
 from mlagentbench.core.task import Direction
 from mlagentbench.core.trace import Ending, Measurement, Seconds, Spent, Step, Trace
 from mlagentbench.evaluation.process.examine import CHECKS

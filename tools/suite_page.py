@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.score import success_threshold
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.success import success_threshold
 from mlagentbench.core.task import Budget, Task
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.scorecard_file import last_attempts

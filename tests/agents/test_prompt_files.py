@@ -8,7 +8,7 @@ import pytest
 from mlagentbench.agents.prompt_files import ideas_for
 from mlagentbench.core.cache import default_cache
 from mlagentbench.tasks.load import load_task, task_ids
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 
 _COMMON = {
     "id",
@@ -45,7 +45,7 @@ def test_every_modality_has_ideas_that_name_no_task(task_id):
 def test_no_idea_names_a_column_of_the_data(task_id):
     task = load_task(task_id)
     columns = set()
-    for table in prepare(task, default_cache()).public.rglob("*.csv"):
+    for table in prepare_task(task, default_cache()).public.rglob("*.csv"):
         with table.open(newline="", encoding="utf-8") as file:
             columns |= {column.lower() for column in next(csv.reader(file))}
     assert not words_of_ideas(task) & columns - _COMMON

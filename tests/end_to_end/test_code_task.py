@@ -16,7 +16,7 @@ from mlagentbench.experiment.plan import Plan
 from mlagentbench.grading.submission import grade_saved
 from mlagentbench.run.pipeline import run
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.suite.vectorization.metric import unpack_cases
 
 
@@ -72,7 +72,7 @@ def test_code_is_measured_when_it_changed_and_only_then(run_agent):
 
 def test_the_agent_learns_nothing_of_hidden_inputs(run_agent, folder, cache):
     card, steps = run_agent("coders:telltale")
-    prepared = prepare(load_task(folder), cache)
+    prepared = prepare_task(load_task(folder), cache)
     visible = prepared.public / "data" / "inputs" / "input0.arrays"
     first = next(unpack_cases(visible.read_bytes()))
     told = re.search(r"seen (-?[\d.e-]+)", steps[1].observation)
@@ -98,7 +98,7 @@ def test_twenty_gradings_while_a_core_is_busy_give_about_the_same_score(
 
 
 def _gradings(task, cache, times):
-    prepared = prepare(task, cache)
+    prepared = prepare_task(task, cache)
     saved = task.folder / "reference"
     verdicts = [asyncio.run(grade_saved(task, prepared, saved)) for _ in range(times)]
     return [verdict.score for verdict in verdicts]

@@ -18,7 +18,7 @@ from mlagentbench.experiment.plan import Judge, Plan
 from mlagentbench.experiment.votes_file import VotesFile, missing_opinions
 from mlagentbench.run.llm_judge.judge import ask_judge
 from mlagentbench.run.pipeline import run
-from mlagentbench.run.rescore import rescore
+from mlagentbench.run.rescore import rescore_experiment
 
 QUICK_TASK = Path(__file__).parents[1] / "faults" / "quick"
 TOKENS = 120
@@ -188,7 +188,7 @@ def test_judging_again_without_a_judge_asks_no_model_and_keeps_opinions(
 ):
     before = hear(experiment, "fair")
     judges.HEARD.clear()
-    rescore(experiment, cache, Silent())
+    rescore_experiment(experiment, cache, Silent())
     assert judges.HEARD == []
     assert [card.opinion for card in cards(experiment)] == before
 

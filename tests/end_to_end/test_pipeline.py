@@ -11,7 +11,7 @@ from mlagentbench.core.trace import Ending
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.plan import BudgetOverride, Plan
 from mlagentbench.run.pipeline import run
-from mlagentbench.run.rescore import rescore
+from mlagentbench.run.rescore import rescore_experiment
 from mlagentbench.tasks.load import load_task
 
 
@@ -63,7 +63,7 @@ def test_the_reference_succeeds_and_the_record_is_complete(carry_out, cache):
     assert trace.end.ending is Ending.SUBMITTED
     executed = next(s for s in trace.steps if s.action == "Execute Script")
     assert "(measured)" in executed.note
-    (rescored,) = rescore(experiment, cache, Silent())
+    (rescored,) = rescore_experiment(experiment, cache, Silent())
     assert rescored.score == card.score
 
 

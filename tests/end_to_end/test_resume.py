@@ -20,7 +20,7 @@ from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.plan import BudgetOverride, Plan
 from mlagentbench.run.pipeline import resume, run
 from mlagentbench.run.replay import prompts_of
-from mlagentbench.run.rescore import rescore
+from mlagentbench.run.rescore import rescore_experiment
 
 MLAB = Path(sys.executable).with_name("mlab")
 TUNER = Plan(tasks=(str(MEASURED),), agent="tuner", budget=BudgetOverride(steps=10))
@@ -162,7 +162,7 @@ def test_a_replayed_model_gives_the_same_replies_again(tmp_path, cache, undistur
 def test_every_step_can_be_scored_and_no_step_is_graded_twice(cache, copy_of):
     experiment = copy_of(TUNER)
     (run_id,) = experiment.runs()
-    (card,) = rescore(experiment, cache, Silent(), steps=True)
+    (card,) = rescore_experiment(experiment, cache, Silent(), steps=True)
     scores = experiment.step_scores()[str(run_id)]
     steps = trace_of(experiment).steps
     executed = [step.step for step in steps if step.action == "Execute Script"]
@@ -174,7 +174,7 @@ def test_every_step_can_be_scored_and_no_step_is_graded_twice(cache, copy_of):
     )
     assert card.by_budget[-1].score == card.score
     lines = (experiment.folder / "steps.jsonl").read_bytes()
-    rescore(experiment, cache, Silent(), steps=True)
+    rescore_experiment(experiment, cache, Silent(), steps=True)
     assert (experiment.folder / "steps.jsonl").read_bytes() == lines
 
 

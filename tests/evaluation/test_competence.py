@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from mlagentbench.core.score import improvement, success_threshold
+from mlagentbench.core.success import improvement, success_threshold
 from mlagentbench.core.task import Baseline, Direction
 from mlagentbench.evaluation.competence import (
     Competence,

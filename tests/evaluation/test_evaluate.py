@@ -5,7 +5,7 @@ from mlagentbench.core.scorecard import RunId
 from mlagentbench.core.trace import Ending, Seconds, Spent, Trace
 from mlagentbench.evaluation.by_budget import StepVerdict
 from mlagentbench.evaluation.cost import Price
-from mlagentbench.evaluation.evaluate import Verdict, evaluate
+from mlagentbench.evaluation.evaluate import Verdict, evaluate_run
 
 RUN = RunId(task="toy", agent="tuner", model="none", seed=7)
 
@@ -25,7 +25,7 @@ def trace(ending=Ending.SUBMITTED):
 
 
 def test_a_valid_submission_is_compared_with_starter_and_reference():
-    card = evaluate(toy(), RUN, trace(), Verdict(score=75.0), CONTEXT)
+    card = evaluate_run(toy(), RUN, trace(), Verdict(score=75.0), CONTEXT)
     assert card.improvement == pytest.approx(0.25)
     assert card.gap_closed == pytest.approx(0.5)
     assert card.success
@@ -35,38 +35,40 @@ def test_a_valid_submission_is_compared_with_starter_and_reference():
 
 def test_an_invalid_submission_has_no_score_no_improvement_and_no_success():
     verdict = Verdict(submission_error="ids are missing")
-    card = evaluate(toy(), RUN, trace(), verdict, CONTEXT)
+    card = evaluate_run(toy(), RUN, trace(), verdict, CONTEXT)
     assert (card.score, card.improvement, card.success) == (None, None, False)
     assert card.submission_error == "ids are missing"
 
 
 @pytest.mark.parametrize("ending", [e for e in Ending if not e.counts])
 def test_a_run_that_was_not_the_agents_doing_claims_nothing(ending):
-    card = evaluate(toy(), RUN, trace(ending), Verdict(score=75.0), CONTEXT)
+    card = evaluate_run(toy(), RUN, trace(ending), Verdict(score=75.0), CONTEXT)
     assert card.ending is ending
     assert (card.score, card.improvement, card.success) == (None, None, False)
 
 
 @pytest.mark.parametrize("ending", [e for e in Ending if e.counts])
 def test_a_run_that_ended_otherwise_is_judged_on_what_it_left(ending):
-    card = evaluate(toy(), RUN, trace(ending), Verdict(score=75.0), CONTEXT)
+    card = evaluate_run(toy(), RUN, trace(ending), Verdict(score=75.0), CONTEXT)
     assert card.success
 
 
 def test_a_trace_without_an_end_was_interrupted():
     cut = trace().model_copy(update={"end": None})
-    assert evaluate(toy(), RUN, cut, Verdict(), CONTEXT).ending is Ending.INTERRUPTED
+    assert (
+        evaluate_run(toy(), RUN, cut, Verdict(), CONTEXT).ending is Ending.INTERRUPTED
+    )
 
 
 def test_without_a_measured_baseline_nothing_is_claimed():
     task = toy(with_baseline=False)
-    card = evaluate(task, RUN, trace(), Verdict(score=75.0), CONTEXT)
+    card = evaluate_run(task, RUN, trace(), Verdict(score=75.0), CONTEXT)
     assert card.score == 75.0
     assert (card.starter, card.improvement, card.success) == (None, None, False)
 
 
 def test_costs_are_added_up_from_the_trace():
-    card = evaluate(toy(), RUN, trace(), Verdict(score=75.0), CONTEXT)
+    card = evaluate_run(toy(), RUN, trace(), Verdict(score=75.0), CONTEXT)
     assert card.actions == {"Execute Script": 1}
     assert card.errors == {"action_failed": 1}
     assert card.tokens["input"] == 20
@@ -78,7 +80,7 @@ def test_costs_are_added_up_from_the_trace():
 def test_scored_steps_say_what_was_best_and_what_budgets_would_have_given():
     steps = (StepVerdict(step=1, score=60.0),)
     verdict = Verdict(score=75.0, steps=steps)
-    card = evaluate(toy(), RUN, trace(), verdict, CONTEXT)
+    card = evaluate_run(toy(), RUN, trace(), verdict, CONTEXT)
     assert card.best_step.score == 60.0
     assert card.first_success.step == 1
     assert {point.steps: point.score for point in card.by_budget}[1] == 75.0
@@ -86,15 +88,15 @@ def test_scored_steps_say_what_was_best_and_what_budgets_would_have_given():
 
 def test_of_a_run_that_does_not_count_no_budget_is_told():
     verdict = Verdict(score=75.0, steps=(StepVerdict(step=1, score=60.0),))
-    card = evaluate(toy(), RUN, trace(Ending.BROKEN), verdict, CONTEXT)
+    card = evaluate_run(toy(), RUN, trace(Ending.BROKEN), verdict, CONTEXT)
     assert (card.first_success, card.by_budget) == (None, ())
 
 
 def test_a_price_list_decides_the_cost_and_without_one_the_model_is_named():
-    card = evaluate(toy(), RUN, trace(), Verdict(), CONTEXT)
+    card = evaluate_run(toy(), RUN, trace(), Verdict(), CONTEXT)
     assert (card.cost_usd, card.unpriced) == (0.25, ("m",))
     prices = {"m": Price(input=1_000_000, output=0)}
     under = CONTEXT.model_copy(update={"prices": prices})
-    card = evaluate(toy(), RUN, trace(), Verdict(), under)
+    card = evaluate_run(toy(), RUN, trace(), Verdict(), under)
     assert card.cost_usd == pytest.approx(0.25 + 2 * (10 + 4))
     assert card.unpriced == ()

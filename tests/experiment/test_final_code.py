@@ -5,7 +5,7 @@ from tests.support.records import step
 
 from mlagentbench.core.trace import Trace
 from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
-from mlagentbench.experiment.final_code import final_code, starter_texts
+from mlagentbench.experiment.final_code import read_final_code, starter_texts
 from mlagentbench.tasks.load import load_task
 
 STARTER = {"train.py": "a = 1\n"}
@@ -28,7 +28,7 @@ def left(tmp_path):
         store = SnapshotStore(tmp_path / "snapshots")
         taken = store.take(workspace, previous=StatCache()).id if files else None
         trace = Trace(run="r", steps=(step(snapshot=taken),))
-        return final_code(tmp_path / "snapshots", submission, trace, STARTER)
+        return read_final_code(tmp_path / "snapshots", submission, trace, STARTER)
 
     return read
 
@@ -81,7 +81,7 @@ def test_without_a_snapshot_the_submission_is_read(left):
 
 
 def test_without_snapshot_and_submission_a_note_says_so(tmp_path):
-    found = final_code(tmp_path / "no", tmp_path / "none", Trace(run="r"), STARTER)
+    found = read_final_code(tmp_path / "no", tmp_path / "none", Trace(run="r"), STARTER)
     assert found.texts == {}
     assert "there is no code to compare" in found.note
     assert not (tmp_path / "no").exists()
@@ -91,7 +91,7 @@ def test_a_missing_snapshot_is_noted_and_the_submission_is_read(left, tmp_path):
     store = tmp_path / "snapshots" / "manifests"
     store.mkdir(parents=True)
     trace = Trace(run="r", steps=(step(snapshot="0" * 64),))
-    found = final_code(tmp_path / "snapshots", tmp_path / "none", trace, STARTER)
+    found = read_final_code(tmp_path / "snapshots", tmp_path / "none", trace, STARTER)
     assert "there is no snapshot 000000000000" in found.note
 
 

@@ -12,7 +12,7 @@ from mlagentbench.evaluation.evaluate import Verdict
 from mlagentbench.grading.grader import shared_graders
 from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +48,7 @@ def grade_layer(quick_folder, cache, tmp_path, shared_loop):
             (saved / name).parent.mkdir(parents=True, exist_ok=True)
             (saved / name).write_text(text)
         task = load_task(folder)
-        prepared = prepare(task, cache)
+        prepared = prepare_task(task, cache)
         return shared_loop.run(grade_saved(task, prepared, saved, split=split))
 
     return grade

@@ -13,7 +13,7 @@ from tests.support.code_task import REFERENCE, STARTER
 
 from mlagentbench.core.errors import SandboxError
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 
 SHAPED = """
 import os, time
@@ -147,7 +147,7 @@ def test_neither_processes_nor_files_survive_a_turn(grade_layer):
 def test_remembered_outputs_of_visible_inputs_are_wrong_for_hidden_ones(
     grade_layer, quick_folder, cache
 ):
-    public = prepare(load_task(quick_folder), cache).public
+    public = prepare_task(load_task(quick_folder), cache).public
     remembered = (public / "data" / "expected.npz").read_bytes()
     code = (
         "import base64, io\nimport numpy as np\n"

@@ -15,7 +15,7 @@ from mlagentbench.tasks.check.checks import (
 )
 from mlagentbench.tasks.check.evidence import Subject
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def examine(cache, tmp_path):
         task = load_task(folder)
         return Subject(
             task=task,
-            prepared=prepare(task, cache),
+            prepared=prepare_task(task, cache),
             bench=PipelineBench(cache, NullObserver()),
             scratch=tmp_path / "scratch",
         )

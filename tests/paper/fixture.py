@@ -4,8 +4,8 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlagentbench.core.score import SUCCESS_THRESHOLD
 from mlagentbench.core.scorecard import Harness, SandboxUsed, Scorecard, Starter
+from mlagentbench.core.success import SUCCESS_THRESHOLD
 from mlagentbench.core.task import Direction
 from mlagentbench.core.trace import Ending
 

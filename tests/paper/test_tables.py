@@ -16,8 +16,8 @@ from tests.paper.fixture import (
     write_paper_experiment,
 )
 
-from mlagentbench.core.score import SUCCESS_THRESHOLD, improvement
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.success import SUCCESS_THRESHOLD, improvement
 
 RATES, GAINS = published("success_rate"), published("improvement")
 TASKS = [task for task in RATES if task != AVERAGE]

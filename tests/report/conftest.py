@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from tests.support import records
 
-from mlagentbench.core.score import SUCCESS_THRESHOLD
 from mlagentbench.core.scorecard import (
     BudgetPoint,
     FailureMode,
@@ -19,6 +18,7 @@ from mlagentbench.core.scorecard import (
     Scorecard,
     Starter,
 )
+from mlagentbench.core.success import SUCCESS_THRESHOLD
 from mlagentbench.core.task import DataKind, Direction
 from mlagentbench.core.trace import Ending, Measurement, Seconds, Spent, Step, Trace
 from mlagentbench.report.data import ExperimentView, TaskFacts

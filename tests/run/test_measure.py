@@ -12,7 +12,7 @@ from mlagentbench.run.measure import PipelineBench
 from mlagentbench.tasks.check import checks
 from mlagentbench.tasks.check.evidence import Subject
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 
 QUICK = Path(__file__).parents[1] / "faults" / "quick"
 LIMIT = 1.5
@@ -35,7 +35,7 @@ def check_reference(tmp_path, monkeypatch):
         task = load_task(folder)
         subject = Subject(
             task=task,
-            prepared=prepare(task, cache),
+            prepared=prepare_task(task, cache),
             bench=PipelineBench(cache, NullObserver()),
             scratch=tmp_path,
         )

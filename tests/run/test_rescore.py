@@ -11,9 +11,9 @@ from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
 from mlagentbench.evaluation.cost import Price
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.trace_file import TraceWriter
-from mlagentbench.run.rescore import rescore
+from mlagentbench.run.rescore import rescore_experiment
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 
 STEPS = 14
 SEEDS = (0, 1, 2)
@@ -37,7 +37,7 @@ class Counting:
 @pytest.fixture(scope="module")
 def perfect(cache):
     task = load_task("house-price")
-    return (prepare(task, cache).private / task.truth).read_text()
+    return (prepare_task(task, cache).private / task.truth).read_text()
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def _step(run, number, snapshot):
 
 def test_every_run_is_graded_with_progress(experiment, cache):
     progress = Counting()
-    cards = rescore(experiment, cache, progress)
+    cards = rescore_experiment(experiment, cache, progress)
     assert [card.seed for card in cards] == [*SEEDS]
     assert {card.score for card in cards} == {0.0}
     assert all(card.success for card in cards)
@@ -98,12 +98,12 @@ def test_every_run_is_graded_with_progress(experiment, cache):
 
 
 def test_scorecard_without_step_scores_has_no_budget_curve(experiment, cache):
-    card = rescore(experiment, cache, Silent())[0]
+    card = rescore_experiment(experiment, cache, Silent())[0]
     assert (card.best_step, card.first_success, card.by_budget) == (None, None, ())
 
 
 def test_step_scores_yield_scores_at_smaller_budgets(experiment, cache):
-    card = rescore(experiment, cache, Silent(), steps=True)[0]
+    card = rescore_experiment(experiment, cache, Silent(), steps=True)[0]
     assert card.best_step.step == 11
     found = card.first_success
     assert (found.step, found.seconds, found.tokens) == (11, 11.0, 1005 * 11)
@@ -115,47 +115,49 @@ def test_step_scores_yield_scores_at_smaller_budgets(experiment, cache):
 
 
 def test_steps_that_change_the_submission_are_recorded(experiment, cache):
-    rescore(experiment, cache, Silent(), steps=True)
+    rescore_experiment(experiment, cache, Silent(), steps=True)
     scores = experiment.step_scores()[str(experiment.runs()[1])]
     assert [one.step for one in scores] == [1, 4, 11, 13]
     assert [one.score is None for one in scores] == [True, False, False, True]
 
 
 def test_graded_steps_are_not_graded_again(experiment, cache):
-    rescore(experiment, cache, Silent(), steps=True)
+    rescore_experiment(experiment, cache, Silent(), steps=True)
     lines = (experiment.folder / "steps.jsonl").read_bytes()
     progress = Counting()
-    rescore(experiment, cache, progress, steps=True)
+    rescore_experiment(experiment, cache, progress, steps=True)
     assert (experiment.folder / "steps.jsonl").read_bytes() == lines
     assert progress.done == len(SEEDS)
 
 
 def test_price_table_changes_the_cost_without_model_calls(experiment, cache):
-    card = rescore(experiment, cache, Silent())[0]
+    card = rescore_experiment(experiment, cache, Silent())[0]
     assert (card.cost_usd, card.unpriced) == (0.0, ("provider/m",))
-    priced = rescore(experiment, cache, Silent(), prices={"provider/m": PRICE})[0]
+    priced = rescore_experiment(
+        experiment, cache, Silent(), prices={"provider/m": PRICE}
+    )[0]
     assert priced.cost_usd == pytest.approx(STEPS * 0.001)
     assert priced.unpriced == ()
 
 
 def test_damaged_trace_keeps_its_scorecard_and_others_are_graded(experiment, cache):
-    before = rescore(experiment, cache, Silent())
+    before = rescore_experiment(experiment, cache, Silent())
     damaged = experiment.trace_path(experiment.runs()[1])
     damaged.write_bytes(b"{}\n" + damaged.read_bytes())
-    after = rescore(experiment, cache, Silent())
+    after = rescore_experiment(experiment, cache, Silent())
     assert after[1] == before[1]
     assert [card.score for card in after] == [0.0, 0.0, 0.0]
 
 
 def test_damaged_trace_without_scorecard_is_broken_with_reason(experiment, cache):
     experiment.trace_path(experiment.runs()[1]).write_bytes(b"{}\n")
-    cards = rescore(experiment, cache, Silent())
+    cards = rescore_experiment(experiment, cache, Silent())
     assert [card.ending.counts for card in cards] == [True, False, True]
     assert "damaged" in cards[1].reason
 
 
 def test_missing_submission_is_the_agents_failure(experiment, cache):
     shutil.rmtree(experiment.submission_folder(experiment.runs()[2]))
-    cards = rescore(experiment, cache, Silent())
+    cards = rescore_experiment(experiment, cache, Silent())
     assert cards[2].submission_error == "nothing was collected"
     assert cards[1].success

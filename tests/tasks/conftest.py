@@ -15,7 +15,7 @@ from mlagentbench.core.task import Task
 from mlagentbench.tasks.check.evidence import Attempt, Solution, Subject
 from mlagentbench.tasks.digest import task_digest
 from mlagentbench.tasks.load import load_task, read_measured, write_measured
-from mlagentbench.tasks.prepare import Prepared, prepare
+from mlagentbench.tasks.prepare import Prepared, prepare_task
 from mlagentbench.tasks.sources import ARCHIVES, fetch
 
 GRADER = """
@@ -137,7 +137,7 @@ def examine(folder, cache, archives, bench, tmp_path):
         task = load_task(folder)
         return Subject(
             task=task,
-            prepared=prepare(task, cache),
+            prepared=prepare_task(task, cache),
             bench=bench,
             scratch=tmp_path / "scratch",
         )

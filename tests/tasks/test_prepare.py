@@ -14,7 +14,7 @@ import pytest
 
 from mlagentbench.core.errors import MachineError, TaskError
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import find_prepared, prepare, verify
+from mlagentbench.tasks.prepare import find_prepared, prepare_task, verify
 
 PREPARE = """
 import sys
@@ -42,7 +42,7 @@ def rows(path):
 
 
 def test_prepared_data_lies_under_a_name_that_says_what_decided_it(task, own_cache):
-    prepared = prepare(task, own_cache)
+    prepared = prepare_task(task, own_cache)
     name = f"house-price@1-mini-{prepared.digest[:12]}"
     assert prepared.public == own_cache / "prepared" / name / "public"
     assert prepared.private == own_cache / "prepared" / name / "private"
@@ -51,7 +51,7 @@ def test_prepared_data_lies_under_a_name_that_says_what_decided_it(task, own_cac
 
 
 def test_house_price_is_split_anew_and_keeps_its_test_prices(task, cache, archives):
-    prepared = prepare(task, cache)
+    prepared = prepare_task(task, cache)
     data = prepared.public / "data"
     assert {path.name for path in data.iterdir()} == {
         "train.csv",
@@ -71,17 +71,17 @@ def test_house_price_is_split_anew_and_keeps_its_test_prices(task, cache, archiv
 
 
 def test_public_files_are_read_only_and_equally_old(task, own_cache):
-    public = prepare(task, own_cache).public
+    public = prepare_task(task, own_cache).public
     assert len({path.stat().st_mtime for path in (public, *public.rglob("*"))}) == 1
     modes = {stat.S_IMODE(p.stat().st_mode) for p in public.rglob("*") if p.is_file()}
     assert modes == {0o444}
 
 
 def test_the_second_time_is_fast_and_touches_nothing(task, own_cache):
-    first = prepare(task, own_cache)
+    first = prepare_task(task, own_cache)
     before = first.folder.stat()
     began = time.monotonic()
-    assert prepare(task, own_cache) == first == find_prepared(task, own_cache)
+    assert prepare_task(task, own_cache) == first == find_prepared(task, own_cache)
     assert time.monotonic() - began < 0.1
     assert first.folder.stat() == before
 
@@ -124,16 +124,16 @@ def spoil_the_manifest(prepared):
     ],
 )
 def test_spoiled_data_is_noticed_and_prepared_again(task, own_cache, spoil):
-    prepared = prepare(task, own_cache)
+    prepared = prepare_task(task, own_cache)
     spoil(prepared)
     assert verify(prepared)
     assert find_prepared(task, own_cache) is None
-    assert prepare(task, own_cache) == prepared
+    assert prepare_task(task, own_cache) == prepared
     assert verify(prepared) == []
 
 
 def test_changed_bytes_of_the_same_size_and_time_are_found_by_verify(task, own_cache):
-    prepared = prepare(task, own_cache)
+    prepared = prepare_task(task, own_cache)
     path = prepared.public / "data" / "test.csv"
     known = path.stat()
     path.chmod(0o644)
@@ -166,18 +166,18 @@ def test_a_process_killed_at_any_moment_leaves_a_cache_that_works(task, own_cach
             time.sleep(draw.uniform(0, 0.04))
             process.send_signal(signal.SIGKILL)
         found_unfinished += find_prepared(task, own_cache) is None
-        assert verify(prepare(task, own_cache)) == []
+        assert verify(prepare_task(task, own_cache)) == []
         assert not list((own_cache / "prepared").glob(".part-*"))
     assert found_unfinished
 
 
 def test_what_a_killed_process_left_is_swept(task, own_cache):
-    prepared = prepare(task, own_cache)
+    prepared = prepare_task(task, own_cache)
     shutil.rmtree(prepared.folder)
     left = own_cache / "prepared" / f".part-{prepared.folder.name}-dead"
     (left / "new" / "public").mkdir(parents=True)
     (left / "new" / "public" / "half").write_text("half")
-    prepare(task, own_cache)
+    prepare_task(task, own_cache)
     assert not left.exists()
 
 
@@ -200,7 +200,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_made(own_cache):
 def test_a_cache_that_cannot_be_written_is_one_sentence(task, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(MachineError, match="cannot be written") as raised:
-        prepare(task, tmp_path / "file" / "cache")
+        prepare_task(task, tmp_path / "file" / "cache")
     assert len(str(raised.value).splitlines()) == 1
 
 
@@ -209,14 +209,14 @@ def test_a_prepare_that_fails_is_the_tasks_fault_and_leaves_nothing(
 ):
     edit("prepare.py", "columns = list(sales[0])", 'columns = sales["columns"]')
     with pytest.raises(TaskError, match=r"prepare\.py: TypeError"):
-        prepare(load_task(folder), own_cache)
+        prepare_task(load_task(folder), own_cache)
     assert [path.name[-5:] for path in everything(own_cache)] == [".lock"]
 
 
 def test_a_changed_task_never_meets_old_data(folder, edit, own_cache, task):
-    first = prepare(task, own_cache)
+    first = prepare_task(task, own_cache)
     edit("prepare.py", 'SALT = "house-price@1"', 'SALT = "another"')
-    second = prepare(load_task(folder), own_cache)
+    second = prepare_task(load_task(folder), own_cache)
     assert first.folder != second.folder
     one, other = (Path(p.public, "data", "test.csv") for p in (first, second))
     assert one.read_bytes() != other.read_bytes()

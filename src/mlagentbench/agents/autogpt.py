@@ -30,7 +30,7 @@ from mlagentbench.agents.protocols.json_reader import (
     as_text,
     first_object,
 )
-from mlagentbench.agents.protocols.protocol import (
+from mlagentbench.agents.protocols.reply_protocol import (
     Malformed,
     ParsedReply,
     ReplyFormat,

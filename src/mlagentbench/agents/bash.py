@@ -6,7 +6,7 @@ from mlagentbench.agents.context import Context
 from mlagentbench.agents.conversation import ChatStyle, Conversation, chat
 from mlagentbench.agents.prompt_files import prompt
 from mlagentbench.agents.protocols.ask import find_protocol
-from mlagentbench.agents.protocols.protocol import ReplyFormat
+from mlagentbench.agents.protocols.reply_protocol import ReplyFormat
 from mlagentbench.agents.settings import BashSettings
 from mlagentbench.environment.actions import ACTIONS
 

@@ -16,7 +16,7 @@ from inspect_ai.model import (
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.prompt_files import prompt
 from mlagentbench.agents.protocols.ask import ask_for_action
-from mlagentbench.agents.protocols.protocol import (
+from mlagentbench.agents.protocols.reply_protocol import (
     Malformed,
     ReplyFormat,
     ReplyProtocol,

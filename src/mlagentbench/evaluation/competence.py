@@ -3,7 +3,7 @@
 import math
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.score import SUCCESS_THRESHOLD, improvement
+from mlagentbench.core.success import SUCCESS_THRESHOLD, improvement
 from mlagentbench.core.task import Baseline, Direction, Task
 from mlagentbench.evaluation.statistics.intervals import quantile
 

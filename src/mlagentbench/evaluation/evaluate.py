@@ -48,7 +48,7 @@ class EvaluationContext(Record):
     """Of models, if the user gave them."""
 
 
-def evaluate(
+def evaluate_run(
     task: Task, run: RunId, trace: Trace, verdict: Verdict, context: EvaluationContext
 ) -> Scorecard:
     """Return the scorecard of a run."""

@@ -52,7 +52,7 @@ def starter_texts(task: Task) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text is not None}
 
 
-def final_code(
+def read_final_code(
     snapshots: Path, submission: Path, trace: Trace, starter: Mapping[str, str]
 ) -> FinalCode:
     """Read the code of a run's last workspace, or else of its submission."""

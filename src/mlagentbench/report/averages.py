@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.score import has_usable_starter
 from mlagentbench.core.scorecard import RunId, Scorecard
+from mlagentbench.core.success import has_usable_starter
 from mlagentbench.core.text import harmless
 from mlagentbench.evaluation.cost import is_free
 from mlagentbench.evaluation.statistics.intervals import (

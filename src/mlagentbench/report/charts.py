@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.score import SUCCESS_THRESHOLD
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.success import SUCCESS_THRESHOLD
 from mlagentbench.core.task import Direction
 from mlagentbench.core.text import harmless
 from mlagentbench.core.trace import Trace

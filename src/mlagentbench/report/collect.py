@@ -8,7 +8,7 @@ from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.task import Budget, Task
 from mlagentbench.core.trace import Trace
 from mlagentbench.experiment.experiment import Experiment, same_task
-from mlagentbench.experiment.final_code import final_code, starter_texts
+from mlagentbench.experiment.final_code import read_final_code, starter_texts
 from mlagentbench.experiment.plan import ExperimentSpec
 from mlagentbench.experiment.votes_file import missing_opinions
 from mlagentbench.report.data import (
@@ -243,7 +243,7 @@ def changes_of(
 ) -> CodeChanges:
     """Compare a run's last workspace, or its submission, with the starter."""
     folder = experiment.submission_folder(run)
-    found = final_code(experiment.snapshots, folder, trace, starter)
+    found = read_final_code(experiment.snapshots, folder, trace, starter)
     return CodeChanges(
         files=code_changes(starter, found.texts, whole=found.whole),
         others=found.others,

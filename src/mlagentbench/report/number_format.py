@@ -11,7 +11,7 @@ from itertools import accumulate
 from markupsafe import escape
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.score import SUCCESS_THRESHOLD
+from mlagentbench.core.success import SUCCESS_THRESHOLD
 from mlagentbench.core.text import harmless
 
 

@@ -11,8 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from mlagentbench.core.disk import recording, write_atomically
-from mlagentbench.core.score import SUCCESS_THRESHOLD
 from mlagentbench.core.scorecard import SandboxUsed, Scorecard
+from mlagentbench.core.success import SUCCESS_THRESHOLD
 from mlagentbench.core.text import embedded, harmless
 from mlagentbench.evaluation.statistics.tallies import tally
 from mlagentbench.report import number_format

@@ -15,7 +15,7 @@ from mlagentbench.core.trace import End, Ending, Resumed, Spent, Trace, utc_now
 from mlagentbench.environment.workspace import save_submission
 from mlagentbench.evaluation.by_budget import StepVerdict
 from mlagentbench.evaluation.cost import Price
-from mlagentbench.evaluation.evaluate import EvaluationContext, Verdict, evaluate
+from mlagentbench.evaluation.evaluate import EvaluationContext, Verdict, evaluate_run
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.trace_file import TraceWriter
 from mlagentbench.grading.submission import grade_saved
@@ -129,15 +129,15 @@ async def score_run(
     """Grade a run's saved submission; `steps` holds the verdict on each step's."""
     trace = experiment.trace(run)
     if trace.end is None or not trace.end.ending.counts:
-        return evaluate(task, run, trace, Verdict(steps=steps), context)
+        return evaluate_run(task, run, trace, Verdict(steps=steps), context)
     try:
         verdict = await grade_saved(task, prepared, experiment.submission_folder(run))
         verdict = verdict.model_copy(update={"steps": steps})
     except BenchError as fault:
         end = end_line(trace, Ending.BROKEN, str(fault))
         broken = trace.model_copy(update={"end": end})
-        return evaluate(task, run, broken, Verdict(), context)
-    return evaluate(task, run, trace, verdict, context)
+        return evaluate_run(task, run, broken, Verdict(), context)
+    return evaluate_run(task, run, trace, verdict, context)
 
 
 def end_line(trace: Trace, ending: Ending, reason: str | None) -> End:

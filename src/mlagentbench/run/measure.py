@@ -21,7 +21,7 @@ from mlagentbench.grading.submission import grade_saved
 from mlagentbench.run.pipeline import run
 from mlagentbench.tasks.check.evidence import Attempt, Solution
 from mlagentbench.tasks.digest import task_digest
-from mlagentbench.tasks.prepare import Prepared, prepare
+from mlagentbench.tasks.prepare import Prepared, prepare_task
 
 _SAMPLE_SECONDS = 0.25
 
@@ -54,7 +54,7 @@ class PipelineBench:
         if task.grading is None:
             verdict = asyncio.run(grade_answers(task, answers, truth))
         else:
-            prepared = prepare(task, self._cache)
+            prepared = prepare_task(task, self._cache)
             verdict = asyncio.run(grade_saved(task, prepared, answers))
         return Attempt(score=verdict.score, error=verdict.submission_error, seconds=0)
 
@@ -107,7 +107,9 @@ class _CpuMeter:
                 self._used[pid] = max(used, self._used.get(pid, 0.0))
 
 
-def measure(task: Task, bench: PipelineBench, *, runs: int, parallel: int) -> Measured:
+def measure_task(
+    task: Task, bench: PipelineBench, *, runs: int, parallel: int
+) -> Measured:
     """Measure the scores of starter and reference over seeds."""
     seeds = tuple(range(runs))
     scores: dict[Solution, Baseline] = {}

@@ -18,7 +18,7 @@ from mlagentbench.core.progress import NullObserver, Progress, RunObserver, Sile
 from mlagentbench.core.scorecard import RunId, Scorecard
 from mlagentbench.core.task import Task
 from mlagentbench.core.trace import Ending, Trace
-from mlagentbench.evaluation.evaluate import EvaluationContext, Verdict, evaluate
+from mlagentbench.evaluation.evaluate import EvaluationContext, Verdict, evaluate_run
 from mlagentbench.experiment.experiment import Experiment, experiment_folder
 from mlagentbench.experiment.plan import Plan
 from mlagentbench.experiment.scorecard_file import last_attempt_of
@@ -193,7 +193,7 @@ def add_missing_scorecard(
         return
     trace = job.experiment.trace(run)
     trace = trace.model_copy(update={"end": end_line(trace, ending, reason)})
-    job.experiment.add_scorecard(evaluate(job.task, run, trace, Verdict(), context))
+    job.experiment.add_scorecard(evaluate_run(job.task, run, trace, Verdict(), context))
 
 
 def unreadable_card(
@@ -202,6 +202,6 @@ def unreadable_card(
     """Return the scorecard of a run whose trace cannot be read."""
     trace = Trace(run=str(run))
     end = end_line(trace, Ending.BROKEN, damage)
-    return evaluate(
+    return evaluate_run(
         task, run, trace.model_copy(update={"end": end}), Verdict(), context
     )

@@ -10,7 +10,7 @@ from mlagentbench.core.disk import writing_to
 from mlagentbench.core.progress import Progress
 from mlagentbench.core.task import AgentEnvName, Task
 from mlagentbench.environment.agent_env import AgentEnv, ensure_agent_env
-from mlagentbench.tasks.prepare import Prepared, prepare
+from mlagentbench.tasks.prepare import Prepared, prepare_task
 
 
 @dataclass(frozen=True)
@@ -29,4 +29,4 @@ def make_ready(task: Task, cache: Path, progress: Progress) -> Ready:
         envs = {
             name: ensure_agent_env(cache, name, progress) for name in task.agent_envs
         }
-        return Ready(task, prepare(task, cache, progress), envs)
+        return Ready(task, prepare_task(task, cache, progress), envs)

@@ -31,7 +31,7 @@ from mlagentbench.grading.grader import shared_graders
 from mlagentbench.grading.submission import grade_saved
 from mlagentbench.run.episode import evaluation_context, score_run
 from mlagentbench.run.pipeline import unreadable_card
-from mlagentbench.tasks.prepare import Prepared, prepare
+from mlagentbench.tasks.prepare import Prepared, prepare_task
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Rescoring:
             )
 
 
-def rescore(
+def rescore_experiment(
     experiment: Experiment,
     cache: Path,
     progress: Progress,
@@ -102,7 +102,9 @@ def _rescoring(
     return Rescoring(
         experiment=experiment,
         tasks=tasks,
-        prepared={name: prepare(task, cache, progress) for name, task in tasks.items()},
+        prepared={
+            name: prepare_task(task, cache, progress) for name, task in tasks.items()
+        },
         prices=spec.prices if prices is None else prices,
         old=experiment.scorecards,
     )

@@ -54,7 +54,7 @@ def find_prepared(task: Task, cache: Path) -> Prepared | None:
     return Prepared(public=folder / "public", private=folder / "private", digest=digest)
 
 
-def prepare(task: Task, cache: Path, progress: Progress | None = None) -> Prepared:
+def prepare_task(task: Task, cache: Path, progress: Progress | None = None) -> Prepared:
     """Return the task's data, prepared first if it is missing."""
     cache = cache.absolute()
     found = find_prepared(task, cache)

@@ -4,7 +4,7 @@ import pytest
 from inspect_ai.model import ChatCompletionChoice, ChatMessageAssistant, ModelOutput
 from inspect_ai.tool import ToolCall
 
-from mlagentbench.agents.protocols.protocol import ReplyFormat
+from mlagentbench.agents.protocols.reply_protocol import ReplyFormat
 from mlagentbench.environment.actions import ACTIONS
 
 

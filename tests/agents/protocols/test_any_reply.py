@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlagentbench.agents.protocols.ask import find_protocol
-from mlagentbench.agents.protocols.protocol import ActionRequest, Malformed
+from mlagentbench.agents.protocols.reply_protocol import ActionRequest, Malformed
 from mlagentbench.agents.protocols.text_fields import split_sections
 from mlagentbench.core.text import clean_text
 

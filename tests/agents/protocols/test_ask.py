@@ -10,7 +10,7 @@ from inspect_ai.model import ChatMessageUser, GenerateConfig, ModelOutput
 
 from mlagentbench.agents.protocols.ask import ask_for_action, find_protocol
 from mlagentbench.agents.protocols.json_reader import read_leniently
-from mlagentbench.agents.protocols.protocol import ActionRequest
+from mlagentbench.agents.protocols.reply_protocol import ActionRequest
 from mlagentbench.core.text import clean_text
 
 WHOLE = 'Action: Read File\nAction Input: {"file_name": "a"}'

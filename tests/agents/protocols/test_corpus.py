@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.agents.protocols.ask import find_protocol
-from mlagentbench.agents.protocols.protocol import Malformed
+from mlagentbench.agents.protocols.reply_protocol import Malformed
 
 REPLIES = sorted((Path(__file__).parents[2] / "data" / "replies").glob("*.json"))
 

@@ -4,7 +4,7 @@ import pytest
 from inspect_ai.model import GenerateConfig
 
 from mlagentbench.agents.protocols.json_schema import SchemaProtocol
-from mlagentbench.agents.protocols.protocol import ActionRequest
+from mlagentbench.agents.protocols.reply_protocol import ActionRequest
 
 SCHEMA = SchemaProtocol()
 

@@ -5,7 +5,7 @@ import time
 import pytest
 from inspect_ai.model import GenerateConfig
 
-from mlagentbench.agents.protocols.protocol import ActionRequest, Malformed
+from mlagentbench.agents.protocols.reply_protocol import ActionRequest, Malformed
 from mlagentbench.agents.protocols.text_fields import TextProtocol
 
 TEXT = TextProtocol()

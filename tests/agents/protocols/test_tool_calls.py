@@ -5,7 +5,7 @@ import re
 import pytest
 from inspect_ai.model import GenerateConfig, ModelOutput
 
-from mlagentbench.agents.protocols.protocol import ActionRequest
+from mlagentbench.agents.protocols.reply_protocol import ActionRequest
 from mlagentbench.agents.protocols.tool_calls import ToolProtocol
 
 TOOLS = ToolProtocol()

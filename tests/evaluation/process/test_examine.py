@@ -7,14 +7,14 @@ from mlagentbench.core.scorecard import (
     Scorecard,
 )
 from mlagentbench.core.trace import Ending
-from mlagentbench.evaluation.evaluate import Verdict, evaluate
+from mlagentbench.evaluation.evaluate import Verdict, evaluate_run
 from mlagentbench.evaluation.process.examine import CHECKS
 
 RUN = RunId(task="toy", agent="a", model="none", seed=0)
 
 
 def card(run, task, score, ending=Ending.SUBMITTED):
-    return evaluate(task, RUN, run.trace(ending), Verdict(score=score), CONTEXT)
+    return evaluate_run(task, RUN, run.trace(ending), Verdict(score=score), CONTEXT)
 
 
 def test_a_scorecard_has_every_check_and_the_reason_of_a_failure(run, task_with):

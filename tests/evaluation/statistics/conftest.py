@@ -3,8 +3,8 @@
 import pytest
 from tests.support import records
 
-from mlagentbench.core.score import SUCCESS_THRESHOLD
 from mlagentbench.core.scorecard import Starter
+from mlagentbench.core.success import SUCCESS_THRESHOLD
 from mlagentbench.core.task import Direction
 
 

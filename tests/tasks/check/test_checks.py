@@ -6,7 +6,7 @@ import pytest
 
 from mlagentbench.core.errors import MachineError
 from mlagentbench.core.task import Direction
-from mlagentbench.tasks.check import check, read_checks, write_checks
+from mlagentbench.tasks.check import check_task, read_checks, write_checks
 from mlagentbench.tasks.check.checks import (
     baseline_is_measured,
     baseline_is_usable,
@@ -27,7 +27,7 @@ from mlagentbench.tasks.check.evidence import Attempt
 from mlagentbench.tasks.check.runner import CHECKS
 from mlagentbench.tasks.digest import task_digest
 from mlagentbench.tasks.load import load_task, read_measured, write_measured
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def measured_as(folder):
 @pytest.mark.slow
 def test_house_price_is_sound(folder, cache, archives, bench, examine, tmp_path):
     subject = examine()
-    findings = check(
+    findings = check_task(
         subject.task, subject.prepared, bench, scratch=tmp_path / "another"
     )
     assert [f"{f.check}: {f.detail}" for f in findings if not f.ok] == []
@@ -114,7 +114,7 @@ def test_data_that_comes_out_differently_each_time_is_found_out(edit, examine):
 
 def test_data_that_was_touched_is_found_out(examine, own_cache):
     subject = examine()
-    prepared = prepare(subject.task, own_cache)
+    prepared = prepare_task(subject.task, own_cache)
     path = prepared.public / "data" / "test.csv"
     path.unlink()
     shutil.copy(prepared.public / "data" / "train.csv", path)
@@ -247,7 +247,9 @@ def test_a_task_that_was_never_measured_is_told_to_be(
     for solution in ("starter", "reference"):
         (folder / solution / "train.py").write_text("raise SystemExit('not now')")
     task = load_task(folder)
-    found = check(task, prepare(task, cache), bench, scratch=tmp_path / "scratch")
+    found = check_task(
+        task, prepare_task(task, cache), bench, scratch=tmp_path / "scratch"
+    )
     by_name = {finding.check: finding for finding in found}
     assert "run mlab measure" in by_name["baseline is measured"].detail
     assert not by_name["baseline is usable"].ok
@@ -308,7 +310,7 @@ def test_a_machine_that_cannot_is_no_finding_about_the_task(
     monkeypatch.setattr(bench, "solve", cannot)
     subject = examine()
     with pytest.raises(MachineError):
-        check(subject.task, subject.prepared, bench, scratch=tmp_path / "other")
+        check_task(subject.task, subject.prepared, bench, scratch=tmp_path / "other")
 
 
 def test_the_starter_is_weaker_than_tuning_can_make_it(edit, examine):

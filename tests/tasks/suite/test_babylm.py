@@ -16,7 +16,7 @@ from mlagentbench.core.turns import OUTPUTS
 from mlagentbench.environment.agent_env import ensure_agent_env
 from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.suite.babylm.bytewise import (
     BYTES,
     WIDTH,
@@ -114,7 +114,7 @@ for vocab, merges in ((letters, []), (letters | {"ab": 2}, [("a", "b")])):
 
 @pytest.fixture(scope="module")
 def prepared():
-    return prepare(TASK, default_cache())
+    return prepare_task(TASK, default_cache())
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mlagentbench.core.cache import default_cache
 from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.suite.bibtex_generation.metric import (
     Entry,
     NotBibtexError,
@@ -66,7 +66,7 @@ def task(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def prepared(task):
-    return prepare(task, default_cache())
+    return prepare_task(task, default_cache())
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import Prepared, prepare
+from mlagentbench.tasks.prepare import Prepared, prepare_task
 from mlagentbench.tasks.suite.cifar10.grade import grade
 from mlagentbench.tasks.suite.cifar10.metric import CLASSES, accuracy, read_scores
 from mlagentbench.tasks.suite_images import CLASSES as CLASSES_OF_THE_SOURCE
@@ -24,7 +24,7 @@ HEADER = ",".join(["Id", *CLASSES])
 
 @pytest.fixture(scope="module")
 def prepared() -> Prepared:
-    return prepare(load_task("cifar10"), default_cache())
+    return prepare_task(load_task("cifar10"), default_cache())
 
 
 def images(prepared: Prepared, part: str) -> np.ndarray:

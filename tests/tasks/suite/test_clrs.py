@@ -15,7 +15,7 @@ from mlagentbench.core.errors import SandboxError, SubmissionError
 from mlagentbench.core.turns import OUTPUTS
 from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.suite.clrs.chance import RULES, best_rule
 from mlagentbench.tasks.suite.clrs.generator import draw_graphs, solve
 from mlagentbench.tasks.suite.clrs.grade import grade
@@ -85,7 +85,7 @@ def task():
 
 @pytest.fixture(scope="module")
 def prepared(task):
-    return prepare(task, default_cache())
+    return prepare_task(task, default_cache())
 
 
 @pytest.fixture

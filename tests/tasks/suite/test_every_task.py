@@ -12,15 +12,15 @@ import pytest
 
 from mlagentbench.core.cache import default_cache
 from mlagentbench.core.progress import NullObserver
-from mlagentbench.core.score import SUCCESS_THRESHOLD
+from mlagentbench.core.success import SUCCESS_THRESHOLD
 from mlagentbench.run.measure import PipelineBench
-from mlagentbench.tasks.check import check, read_checks
+from mlagentbench.tasks.check import check_task, read_checks
 from mlagentbench.tasks.check.checks import data_is_as_prepared
 from mlagentbench.tasks.check.evidence import Subject
 from mlagentbench.tasks.check.runner import CHECKS
 from mlagentbench.tasks.digest import task_digest
 from mlagentbench.tasks.load import CANARY, load_task, problem, task_ids
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 
 TASKS = task_ids()
 PROJECT = Path(__file__).parents[3]
@@ -46,7 +46,7 @@ def due():
 def test_changed_task_and_one_in_rotation_are_valid(name, tmp_path):
     task, cache = load_task(name), default_cache()
     bench = PipelineBench(cache, NullObserver())
-    findings = check(task, prepare(task, cache), bench, scratch=tmp_path)
+    findings = check_task(task, prepare_task(task, cache), bench, scratch=tmp_path)
     assert [f"{f.check}: {f.detail}" for f in findings if not f.ok] == []
 
 
@@ -56,14 +56,16 @@ def test_last_check_of_an_unchanged_task_found_nothing(name):
     if checked is None:
         pytest.skip("the task changed since its last check; `make slow` checks it")
     found = {finding.check: finding.ok for finding in checked.findings}
-    assert found.keys() == {check.__name__.replace("_", " ") for check in CHECKS}
+    assert found.keys() == {
+        check_task.__name__.replace("_", " ") for check_task in CHECKS
+    }
     assert all(found.values())
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_data_is_as_prepared_and_equally_old(name, tmp_path):
     task = load_task(name)
-    prepared = prepare(task, default_cache())
+    prepared = prepare_task(task, default_cache())
     subject = Subject(task=task, prepared=prepared, bench=None, scratch=tmp_path)
     verdict = data_is_as_prepared(subject)
     assert verdict.ok, verdict.detail
@@ -105,7 +107,7 @@ def test_the_problem_is_filled_in_and_names_its_metric_direction_and_files(name)
     assert not re.search(r"\{[a-z_]+\}", told)
     assert f"{task.direction} is better" in told
     assert "evaluate.py" in told
-    for path in sorted(prepare(task, default_cache()).public.rglob("*")):
+    for path in sorted(prepare_task(task, default_cache()).public.rglob("*")):
         if path.is_file() and task.grading is None:
             assert path.name in told, path.name
 

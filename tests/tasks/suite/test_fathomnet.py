@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.suite.fathomnet import metric, scenes
 from mlagentbench.tasks.suite.fathomnet.rendering import paint
 from mlagentbench.tasks.suite_data import generator
@@ -21,7 +21,7 @@ TRUTHS = st.sets(st.sampled_from(metric.CATEGORIES), min_size=1, max_size=4)
 
 @pytest.fixture(scope="module")
 def prepared():
-    return prepare(load_task("fathomnet"), default_cache())
+    return prepare_task(load_task("fathomnet"), default_cache())
 
 
 @pytest.fixture(scope="module")

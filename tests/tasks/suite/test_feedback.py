@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.sources import fetch
 from mlagentbench.tasks.suite.feedback import prepare as preparation
 from mlagentbench.tasks.suite.feedback.degrade import degrade
@@ -34,7 +34,7 @@ FLAWLESS = dict.fromkeys(TRAITS, 5.0)
 
 @pytest.fixture(scope="module")
 def prepared():
-    return prepare(load_task("feedback"), default_cache())
+    return prepare_task(load_task("feedback"), default_cache())
 
 
 @pytest.fixture(scope="module")

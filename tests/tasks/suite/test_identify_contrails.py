@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.suite.identify_contrails import generator, metric
 from mlagentbench.tasks.suite_data import generator as chance
 from mlagentbench.tasks.task_code import load_grade
@@ -29,7 +29,7 @@ def task():
 
 @pytest.fixture(scope="module")
 def data(task):
-    return prepare(task, default_cache())
+    return prepare_task(task, default_cache())
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score
 from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import Prepared, prepare
+from mlagentbench.tasks.prepare import Prepared, prepare_task
 from mlagentbench.tasks.suite.imdb.grade import grade
 from mlagentbench.tasks.suite.imdb.metric import accuracy
 
@@ -21,7 +21,7 @@ certain = st.floats(0, 1).filter(lambda probability: probability != 0.5)
 
 @pytest.fixture(scope="module")
 def prepared() -> Prepared:
-    return prepare(load_task("imdb"), default_cache())
+    return prepare_task(load_task("imdb"), default_cache())
 
 
 def read(path: Path) -> list[dict[str, str]]:

@@ -18,7 +18,7 @@ from mlagentbench.core.errors import SubmissionError
 from mlagentbench.core.turns import OUTPUTS, TURNS, Turn, Turns
 from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.suite.llama_inference.decoder import Decoder
 from mlagentbench.tasks.suite.llama_inference.metric import (
     median_ratio,
@@ -106,14 +106,14 @@ def judged(quick_folder, cache, tmp_path):
     def judge(code):
         (tmp_path / "generate.py").write_text(code)
         task = load_task(quick_folder)
-        return asyncio.run(grade_saved(task, prepare(task, cache), tmp_path))
+        return asyncio.run(grade_saved(task, prepare_task(task, cache), tmp_path))
 
     return judge
 
 
 @pytest.fixture(scope="module")
 def prepared(cache):
-    return prepare(load_task("llama-inference"), cache)
+    return prepare_task(load_task("llama-inference"), cache)
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +239,7 @@ def test_lies_about_time_and_patches_of_the_judge_count_nowhere(judged):
 def test_remembered_continuations_are_wrong_for_hidden_prompts(
     judged, quick_folder, cache
 ):
-    public = prepare(load_task(quick_folder), cache).public
+    public = prepare_task(load_task(quick_folder), cache).public
     known = {tuple(p): tokens for p, tokens in _continuations(public / "data")}
     verdict = judged(REMEMBERING.format(known=known))
     assert "% of the tokens for input0.json are right" in verdict.submission_error

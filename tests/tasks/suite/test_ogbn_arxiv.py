@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score
 from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.sources import fetch
 from mlagentbench.tasks.suite.ogbn_arxiv.grade import grade
 from mlagentbench.tasks.suite.ogbn_arxiv.metric import accuracy
@@ -23,7 +23,7 @@ LABELS = st.sampled_from("012")
 
 @pytest.fixture(scope="module")
 def prepared():
-    return prepare(load_task("ogbn-arxiv"), default_cache())
+    return prepare_task(load_task("ogbn-arxiv"), default_cache())
 
 
 @pytest.fixture(scope="module")

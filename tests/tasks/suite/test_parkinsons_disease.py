@@ -11,7 +11,7 @@ from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.tasks.archives import Archives
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import Prepared, prepare
+from mlagentbench.tasks.prepare import Prepared, prepare_task
 from mlagentbench.tasks.sources import fetch
 from mlagentbench.tasks.suite.parkinsons_disease.forecasts import forecasts, known_at
 from mlagentbench.tasks.suite.parkinsons_disease.grade import grade
@@ -30,7 +30,7 @@ amounts = st.floats(0, 1e4)
 
 @pytest.fixture(scope="module")
 def prepared() -> Prepared:
-    return prepare(load_task("parkinsons-disease"), default_cache())
+    return prepare_task(load_task("parkinsons-disease"), default_cache())
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score
 from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare
+from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.suite.spaceship_titanic.grade import grade
 from mlagentbench.tasks.suite.spaceship_titanic.metric import accuracy
 
@@ -19,7 +19,7 @@ PARTS = ("train", "validation_passengers", "test")
 
 @pytest.fixture(scope="module")
 def prepared():
-    return prepare(load_task("spaceship-titanic"), default_cache())
+    return prepare_task(load_task("spaceship-titanic"), default_cache())
 
 
 @pytest.fixture(scope="module")

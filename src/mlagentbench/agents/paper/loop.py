@@ -9,7 +9,7 @@ from mlagentbench.agents.context import Context
 from mlagentbench.agents.prompt_files import prompt
 from mlagentbench.agents.protocols.ask import Parsed, ask_for_action
 from mlagentbench.agents.protocols.json_schema import SchemaProtocol, field_key
-from mlagentbench.agents.protocols.protocol import (
+from mlagentbench.agents.protocols.reply_protocol import (
     ActionRequest,
     Malformed,
     ReplyFormat,

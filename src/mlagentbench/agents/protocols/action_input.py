@@ -14,7 +14,7 @@ from mlagentbench.agents.protocols.json_reader import (
     object_at,
     read_leniently,
 )
-from mlagentbench.agents.protocols.protocol import (
+from mlagentbench.agents.protocols.reply_protocol import (
     ActionRequest,
     Malformed,
     ParsedReply,

@@ -8,7 +8,7 @@ from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
 
 from mlagentbench.agents.context import Context, ProtocolName
 from mlagentbench.agents.protocols.json_schema import SchemaProtocol
-from mlagentbench.agents.protocols.protocol import (
+from mlagentbench.agents.protocols.reply_protocol import (
     Malformed,
     ParsedReply,
     ReplyFormat,

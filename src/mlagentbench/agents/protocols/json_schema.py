@@ -20,7 +20,7 @@ from mlagentbench.agents.protocols.json_reader import (
     first_object,
     unique_keys,
 )
-from mlagentbench.agents.protocols.protocol import (
+from mlagentbench.agents.protocols.reply_protocol import (
     Malformed,
     ParsedReply,
     ReplyFormat,

@@ -12,7 +12,7 @@ from mlagentbench.agents.protocols.action_input import (
     normalized,
 )
 from mlagentbench.agents.protocols.json_reader import RefusedError
-from mlagentbench.agents.protocols.protocol import (
+from mlagentbench.agents.protocols.reply_protocol import (
     Malformed,
     ParsedReply,
     ReplyFormat,

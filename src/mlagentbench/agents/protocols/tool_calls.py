@@ -20,7 +20,7 @@ from mlagentbench.agents.protocols.json_reader import (
     UnreadableError,
     first_object,
 )
-from mlagentbench.agents.protocols.protocol import (
+from mlagentbench.agents.protocols.reply_protocol import (
     Malformed,
     ParsedReply,
     ReplyFormat,

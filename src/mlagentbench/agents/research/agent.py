@@ -15,7 +15,7 @@ from mlagentbench.agents.conversation import Conversation, Pace
 from mlagentbench.agents.paper.paper_agents import classic
 from mlagentbench.agents.prompt_files import ideas_for, prompt
 from mlagentbench.agents.protocols.ask import find_protocol
-from mlagentbench.agents.protocols.protocol import (
+from mlagentbench.agents.protocols.reply_protocol import (
     ActionRequest,
     Malformed,
     ReplyFormat,

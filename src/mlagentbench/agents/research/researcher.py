@@ -9,7 +9,7 @@ from mlagentbench.agents.context import Context, Remaining
 from mlagentbench.agents.conversation import Conversation, Pace, short_traceback
 from mlagentbench.agents.prompt_files import prompt
 from mlagentbench.agents.protocols.ask import Parsed, ask_for_action
-from mlagentbench.agents.protocols.protocol import (
+from mlagentbench.agents.protocols.reply_protocol import (
     ActionRequest,
     ReplyFormat,
     ReplyProtocol,

@@ -42,13 +42,13 @@ def _findings(task: "Task") -> "tuple[Finding, ...]":
     from mlagentbench.core.cache import default_cache
     from mlagentbench.run.measure import PipelineBench
     from mlagentbench.run.ready import make_ready
-    from mlagentbench.tasks.check import check, write_checks
+    from mlagentbench.tasks.check import check_task, write_checks
 
     cache = default_cache()
     with Screen() as screen, tempfile.TemporaryDirectory(prefix="mlab-check-") as tmp:
         ready = make_ready(task, cache, screen)
         bench = PipelineBench(cache, screen)
-        found = check(task, ready.prepared, bench, scratch=Path(tmp))
+        found = check_task(task, ready.prepared, bench, scratch=Path(tmp))
     if all(finding.ok for finding in found):
         write_checks(task, found)
     return found

@@ -30,7 +30,7 @@ def command(
     """Run starter and reference of TASKS and write their scores to measured.json."""
     from mlagentbench.cli.console import Screen
     from mlagentbench.core.cache import default_cache
-    from mlagentbench.run.measure import PipelineBench, measure
+    from mlagentbench.run.measure import PipelineBench, measure_task
     from mlagentbench.tasks.load import write_measured
 
     refuse_too_many(parallel)
@@ -38,7 +38,7 @@ def command(
     for task in chosen_tasks(tasks, edition=edition, every=every):
         with Screen() as screen:
             bench = PipelineBench(default_cache(), screen)
-            found[task.name] = measure(task, bench, runs=runs, parallel=parallel)
+            found[task.name] = measure_task(task, bench, runs=runs, parallel=parallel)
         write_measured(task.folder, task.edition, found[task.name])
     if as_json:
         documents = {name: one.model_dump(mode="json") for name, one in found.items()}

@@ -34,14 +34,16 @@ def command(
     from mlagentbench.cli.outcome import print_outcome, save_report
     from mlagentbench.core.cache import default_cache
     from mlagentbench.experiment.experiment import Experiment
-    from mlagentbench.run.rescore import rescore
+    from mlagentbench.run.rescore import rescore_experiment
 
     priced = read_price_option(prices)
     codes = []
     for folder in experiments:
         experiment = Experiment(folder)
         with Screen() as screen:
-            rescore(experiment, default_cache(), screen, steps=steps, prices=priced)
+            rescore_experiment(
+                experiment, default_cache(), screen, steps=steps, prices=priced
+            )
             if judge is not None:
                 from mlagentbench.run.llm_judge.judge import ask_judge
 

@@ -28,13 +28,7 @@ from mlagentbench.environment.sandbox.cgroups import (
     make_cgroup,
 )
 from mlagentbench.environment.sandbox.host import as_root
-from mlagentbench.environment.sandbox.process import (
-    Process,
-    Stdin,
-    kill_and_wait,
-    supervise,
-    to_execution,
-)
+from mlagentbench.environment.sandbox.process import Process, Stdin, to_execution
 from mlagentbench.environment.sandbox.safe_files import SafeFolder, os_error
 from mlagentbench.environment.sandbox.sandbox_folder import (
     SandboxFolder,
@@ -54,6 +48,7 @@ from mlagentbench.environment.sandbox.sandbox_spec import (
     SandboxSpec,
     checked_variables,
 )
+from mlagentbench.environment.sandbox.timeouts import kill_and_wait, supervise
 from mlagentbench.environment.sandbox.watchdog import Watchdog, uses_more_memory
 
 __all__ = ["Execution", "Mount", "Sandbox", "SandboxSpec", "open_sandbox", "sweep"]

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.score import has_usable_starter
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.success import has_usable_starter
 from mlagentbench.evaluation.statistics.intervals import Estimate, suite_mean, wilson
 from mlagentbench.evaluation.statistics.significance import (
     Contrast,

@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.score import has_usable_starter, improvement_of
 from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core.success import has_usable_starter, improvement_of
 from mlagentbench.evaluation.statistics.intervals import Estimate, wilson
 
 

@@ -5,6 +5,6 @@ The caller passes a `Bench`, which runs solutions and grades answers. The result
 """
 
 from mlagentbench.tasks.check.evidence import Attempt, Bench, Finding
-from mlagentbench.tasks.check.runner import check, read_checks, write_checks
+from mlagentbench.tasks.check.runner import check_task, read_checks, write_checks
 
-__all__ = ["Attempt", "Bench", "Finding", "check", "read_checks", "write_checks"]
+__all__ = ["Attempt", "Bench", "Finding", "check_task", "read_checks", "write_checks"]

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from mlagentbench.core.errors import GraderError
-from mlagentbench.core.score import SUCCESS_THRESHOLD
+from mlagentbench.core.success import SUCCESS_THRESHOLD
 from mlagentbench.core.task import Direction, Measured, Task
 from mlagentbench.tasks.check.evidence import Attempt, Subject, Verdict, failed, passed
 from mlagentbench.tasks.digest import sha256_of, task_digest

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from mlagentbench.core.errors import TaskError
 from mlagentbench.core.record import Record
-from mlagentbench.core.score import improvement
+from mlagentbench.core.success import improvement
 from mlagentbench.core.task import Measured, Task
 from mlagentbench.tasks.check.probes import Probes, csv_probes
 from mlagentbench.tasks.prepare import Prepared

@@ -39,7 +39,7 @@ CHECKS: tuple[Check, ...] = (
 """Quick checks first."""
 
 
-def check(
+def check_task(
     task: Task,
     prepared: Prepared,
     bench: Bench,

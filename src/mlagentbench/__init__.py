@@ -1,21 +1,12 @@
-"""mlagentbench: can an AI agent do machine-learning research?
+"""mlagentbench: a benchmark for AI agents that do machine-learning research.
 
-The names here are pure records. To run something, import `mlagentbench.run` on
-purpose: it loads the engine, which takes seconds.
+    import mlagentbench as ml
+
+Names are imported when they are first used. The engine is loaded only by functions
+that start runs.
 """
 
-from mlagentbench.core.scorecard import RunId, Scorecard
-from mlagentbench.core.task import Budget, Direction, Task
-from mlagentbench.core.trace import Ending, Step, Trace
+import lazy_loader
 
-__all__ = [
-    "Budget",
-    "Direction",
-    "Ending",
-    "RunId",
-    "Scorecard",
-    "Step",
-    "Task",
-    "Trace",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __version__ = "0.1.0"

@@ -39,7 +39,7 @@ from mlagentbench.agents.protocols.reply_protocol import (
     text_message,
 )
 from mlagentbench.agents.settings import AutoGptSettings
-from mlagentbench.environment.actions import ACTIONS
+from mlagentbench.environment import ACTIONS
 
 COMMANDS = (
     "List Files",

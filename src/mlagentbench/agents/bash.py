@@ -8,7 +8,7 @@ from mlagentbench.agents.prompt_files import prompt
 from mlagentbench.agents.protocols.ask import find_protocol
 from mlagentbench.agents.protocols.reply_protocol import ReplyFormat
 from mlagentbench.agents.settings import BashSettings
-from mlagentbench.environment.actions import ACTIONS
+from mlagentbench.environment import ACTIONS
 
 _FORMAT = ReplyFormat(actions=(ACTIONS["Run Command"], ACTIONS["Final Answer"]))
 

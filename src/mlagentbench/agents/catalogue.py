@@ -15,8 +15,7 @@ from mlagentbench.agents.settings import (
     TunerSettings,
     read_research,
 )
-from mlagentbench.core.errors import UsageError
-from mlagentbench.core.record import Record
+from mlagentbench.core import Record, UsageError
 
 
 class AgentEntry(Record):

@@ -4,9 +4,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.task import Task
-from mlagentbench.core.trace import Fault, Step
+from mlagentbench.core import Fault, Record, Step, Task
 
 if TYPE_CHECKING:  # The engine takes seconds to import; listing agents must not.
     from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput

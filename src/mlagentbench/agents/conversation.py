@@ -22,8 +22,8 @@ from mlagentbench.agents.protocols.reply_protocol import (
     ReplyProtocol,
     reply_text,
 )
-from mlagentbench.core.text import shortened
-from mlagentbench.environment.actions import ACTIONS
+from mlagentbench.core import shortened
+from mlagentbench.environment import ACTIONS
 
 logger = logging.getLogger(__name__)
 

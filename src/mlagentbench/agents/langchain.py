@@ -16,10 +16,8 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.prompt_files import prompt
 from mlagentbench.agents.settings import AgentSettings
-from mlagentbench.core.errors import UsageError
-from mlagentbench.core.trace import Step
-from mlagentbench.environment.action import Action
-from mlagentbench.environment.actions import ACTIONS
+from mlagentbench.core import Step, UsageError
+from mlagentbench.environment import ACTIONS, Action
 
 try:
     from langchain.agents import create_agent

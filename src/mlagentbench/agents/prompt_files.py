@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mlagentbench.environment.prompts import filled
+from mlagentbench.environment import filled
 
 _FOLDER = Path(__file__).parent
 

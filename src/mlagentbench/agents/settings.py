@@ -9,8 +9,7 @@ from typing import Annotated, Literal, Self, get_args, get_origin
 from pydantic import BeforeValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
 
-from mlagentbench.core.errors import UsageError
-from mlagentbench.core.record import Record
+from mlagentbench.core import Record, UsageError
 
 PLAN = "Research Plan and Status"
 THOUGHT = "Thought"

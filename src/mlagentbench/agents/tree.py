@@ -19,9 +19,8 @@ from mlagentbench.agents.context import Context
 from mlagentbench.agents.conversation import Pace, short_traceback
 from mlagentbench.agents.prompt_files import ideas_for, prompt
 from mlagentbench.agents.settings import TreeSettings
-from mlagentbench.core.text import sendable
-from mlagentbench.core.trace import Fault, Step
-from mlagentbench.environment.prompts import NoCodeError, fenced, python_block
+from mlagentbench.core import Fault, Step, sendable
+from mlagentbench.environment import NoCodeError, fenced, python_block
 
 STEPS_PER_TRIAL = 2
 STEPS_TO_CLOSE = 2

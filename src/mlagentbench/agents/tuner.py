@@ -22,8 +22,7 @@ from optuna.distributions import (
 
 from mlagentbench.agents.context import Context, seeded_random
 from mlagentbench.agents.settings import TunerSettings
-from mlagentbench.core.record import Record
-from mlagentbench.core.task import Direction
+from mlagentbench.core import Direction, Record
 
 STEPS_PER_TRIAL = 2
 STEPS_TO_CLOSE = 3

@@ -12,9 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 from rich.text import Text
 
-from mlagentbench.core.scorecard import RunId
-from mlagentbench.core.task import Task
-from mlagentbench.core.trace import Step
+from mlagentbench.core import RunId, Step, Task
 
 
 def out() -> Console:

@@ -8,7 +8,7 @@ import traceback
 import click
 
 from mlagentbench import __version__
-from mlagentbench.core.errors import BenchError, MachineError, UsageError
+from mlagentbench.core import BenchError, MachineError, UsageError
 
 COMMANDS = (
     "tasks",

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlagentbench.core.errors import UsageError
-from mlagentbench.core.scorecard import RunId
-from mlagentbench.core.task import Task
-from mlagentbench.experiment.experiment import Experiment
-from mlagentbench.tasks.load import load_task, task_ids
+from mlagentbench.core import RunId, Task, UsageError
+from mlagentbench.experiment import Experiment
+from mlagentbench.tasks import load_task, task_ids
 
 if TYPE_CHECKING:
-    from mlagentbench.evaluation.cost import Price
-    from mlagentbench.experiment.plan import Judge
+    from mlagentbench.evaluation import Price
+    from mlagentbench.experiment import Judge
 
 
 Command = Callable[..., Any]
@@ -272,8 +270,8 @@ def judge_options(command: Command) -> Command:
 
 def read_judge(pairs: tuple[str, ...], votes: int | None) -> "Judge | None":
     """Read `--role judge=MODEL`, with how often it is asked."""
-    from mlagentbench.experiment.plan import Judge
-    from mlagentbench.run.models.choice import check_local, full_model_name
+    from mlagentbench.experiment import Judge
+    from mlagentbench.run import check_local, full_model_name
 
     named = [model for role, _, model in map(_parted, pairs) if role == JUDGE]
     if not named:
@@ -313,7 +311,7 @@ def read_price_option(path: Path | None) -> "dict[str, Price] | None":
     """Read `--prices`, where it was given."""
     if path is None:
         return None
-    from mlagentbench.run.models.lookup import read_prices
+    from mlagentbench.run import read_prices
 
     return read_prices(path)
 

@@ -8,15 +8,21 @@ from pathlib import Path
 import click
 
 from mlagentbench.cli.console import err, print_json
-from mlagentbench.core.errors import BenchError
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.experiment.experiment import Experiment, same_task
-from mlagentbench.experiment.scorecard_file import last_attempts
-from mlagentbench.experiment.votes_file import missing_opinions
-from mlagentbench.report.collect import view_of
-from mlagentbench.report.data import ExperimentView, TaskFacts, task_facts
-from mlagentbench.report.page import write_report
-from mlagentbench.report.terminal import summary_lines
+from mlagentbench.core import BenchError, Scorecard
+from mlagentbench.experiment import (
+    Experiment,
+    last_attempts,
+    missing_opinions,
+    same_task,
+)
+from mlagentbench.report import (
+    ExperimentView,
+    TaskFacts,
+    summary_lines,
+    task_facts,
+    view_of,
+    write_report,
+)
 
 
 def save_report(experiment: Experiment, *, open_it: bool) -> Path:

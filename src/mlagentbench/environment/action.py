@@ -7,9 +7,7 @@ from typing import Protocol, Self
 from inspect_ai.model import GenerateConfig
 from inspect_ai.util import SandboxEnvironment
 
-from mlagentbench.core.actions import ActionSpec
-from mlagentbench.core.errors import ActionError
-from mlagentbench.core.task import Task
+from mlagentbench.core import ActionError, ActionSpec, Task
 
 
 @dataclass(frozen=True)

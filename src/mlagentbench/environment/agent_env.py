@@ -14,11 +14,15 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from mlagentbench.core.disk import build_folder, exclusive_lock
-from mlagentbench.core.errors import MachineError
-from mlagentbench.core.progress import Progress, Silent
-from mlagentbench.core.record import Record
-from mlagentbench.core.task import AgentEnvName
+from mlagentbench.core import (
+    AgentEnvName,
+    MachineError,
+    Progress,
+    Record,
+    Silent,
+    build_folder,
+    exclusive_lock,
+)
 from mlagentbench.environment.sandbox.sandbox_spec import AGENT_ENV
 
 _PYTHON = "bin/python"

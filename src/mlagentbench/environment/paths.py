@@ -6,8 +6,7 @@ defences: safe_files and the sandbox refuse links and mounts whatever the name.
 
 from pathlib import Path, PurePosixPath
 
-from mlagentbench.core.errors import ActionError
-from mlagentbench.core.text import truncate
+from mlagentbench.core import ActionError, truncate
 
 WORKSPACE = PurePosixPath("/workspace")
 READ_ONLY = (PurePosixPath("data"), PurePosixPath("evaluate.py"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from mlagentbench.core.text import lines_of, sendable
+from mlagentbench.core import lines_of, sendable
 
 _FOLDER = Path(__file__).parent / "actions" / "prompts"
 _TICKS = re.compile(r"`+")

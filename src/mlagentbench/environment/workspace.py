@@ -16,8 +16,7 @@ from inspect_ai.util import (
     override_sandbox_output_limit,
 )
 
-from mlagentbench.core.errors import ActionError, SubmissionError
-from mlagentbench.core.task import Task
+from mlagentbench.core import ActionError, SubmissionError, Task
 from mlagentbench.environment.action import ActionContext
 from mlagentbench.environment.paths import (
     BACKUP,

@@ -2,10 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import BestStep, BudgetPoint, FirstSuccess
-from mlagentbench.core.task import Direction, Task
-from mlagentbench.core.trace import Ending, ModelCall, Trace
+from mlagentbench.core import (
+    BestStep,
+    BudgetPoint,
+    Direction,
+    Ending,
+    FirstSuccess,
+    ModelCall,
+    Record,
+    Task,
+    Trace,
+)
 from mlagentbench.evaluation.competence import competence
 from mlagentbench.evaluation.cost import Price, priced
 

@@ -2,9 +2,14 @@
 
 import math
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.success import SUCCESS_THRESHOLD, improvement
-from mlagentbench.core.task import Baseline, Direction, Task
+from mlagentbench.core import (
+    SUCCESS_THRESHOLD,
+    Baseline,
+    Direction,
+    Record,
+    Task,
+    improvement,
+)
 from mlagentbench.evaluation.statistics.intervals import quantile
 
 

@@ -6,10 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mlagentbench.core.providers import provider_info
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import RunSeconds
-from mlagentbench.core.trace import ModelCall, Trace
+from mlagentbench.core import ModelCall, Record, RunSeconds, Trace, provider_info
 
 KINDS = ("input", "output", "cached")
 """Kinds of tokens of every run; cached ones are not part of the input."""

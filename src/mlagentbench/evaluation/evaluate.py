@@ -4,16 +4,17 @@ from collections import Counter
 
 from pydantic import Field
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import (
+from mlagentbench.core import (
+    Ending,
     Harness,
+    Record,
     RunId,
     SandboxUsed,
     Scorecard,
     Starter,
+    Task,
+    Trace,
 )
-from mlagentbench.core.task import Task
-from mlagentbench.core.trace import Ending, Trace
 from mlagentbench.evaluation.by_budget import (
     StepVerdict,
     best_step,

@@ -7,8 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt, StrictStr, field_validator
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import Mark, Opinion, ProcessCheck
+from mlagentbench.core import Mark, Opinion, ProcessCheck, Record
 
 LOWEST, HIGHEST = 1, 5
 

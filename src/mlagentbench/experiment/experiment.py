@@ -12,23 +12,27 @@ from urllib.parse import quote
 
 from pydantic import ValidationError
 
-from mlagentbench.core.disk import (
+from mlagentbench.core import (
+    Called,
     LineFile,
+    Record,
+    RecordError,
+    RunId,
+    Scorecard,
+    Task,
+    Trace,
+    UsageError,
     append_line,
+    blame,
     recording,
     take_lock,
     write_atomically,
 )
-from mlagentbench.core.errors import RecordError, UsageError, blame
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import RunId, Scorecard
-from mlagentbench.core.task import Task
-from mlagentbench.core.trace import Called, Trace
-from mlagentbench.environment.snapshots.store import Pruned, SnapshotStore
+from mlagentbench.environment import Pruned, SnapshotStore
 from mlagentbench.experiment.plan import ExperimentSpec, Plan, TaskSpec
 from mlagentbench.experiment.scorecard_file import read_scorecards
 from mlagentbench.experiment.trace_file import TraceWriter, read_trace
-from mlagentbench.tasks.load import load_task, task_ids
+from mlagentbench.tasks import load_task, task_ids
 
 logger = logging.getLogger(__name__)
 

@@ -14,15 +14,15 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import Field
 
-from mlagentbench.core.errors import RecordError
-from mlagentbench.core.record import Record
-from mlagentbench.core.task import Task
-from mlagentbench.core.trace import Trace
-from mlagentbench.environment.paths import BACKUP
-from mlagentbench.environment.sandbox.safe_files import SafeFolder
-from mlagentbench.environment.snapshots.objects import Entry, shown
-from mlagentbench.environment.snapshots.store import SnapshotStore
-from mlagentbench.environment.snapshots.take import is_read_only
+from mlagentbench.core import Record, RecordError, Task, Trace
+from mlagentbench.environment import (
+    BACKUP,
+    Entry,
+    SafeFolder,
+    SnapshotStore,
+    is_read_only,
+    shown,
+)
 
 _SCRIPTS = (".py", ".sh", ".r", ".jl", ".c", ".h", ".cc", ".cpp", ".rs", ".go")
 _SETTINGS = (".toml", ".yaml", ".yml", ".cfg", ".ini")

@@ -5,9 +5,8 @@ from typing import Any
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.task import Budget
-from mlagentbench.evaluation.cost import Price
+from mlagentbench.core import Budget, Record
+from mlagentbench.evaluation import Price
 
 NO_MODEL = "none"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core import Scorecard
 
 _UNKNOWN_FIELD = "extra_forbidden"
 _LONGEST = 80

@@ -12,18 +12,19 @@ from typing import Self
 
 from pydantic import TypeAdapter, ValidationError
 
-from mlagentbench.core.disk import LineFile
-from mlagentbench.core.errors import RecordError, ReplayError
-from mlagentbench.core.text import truncate
-from mlagentbench.core.trace import (
+from mlagentbench.core import (
     AnyLine,
     Called,
     End,
     Line,
+    LineFile,
     ModelCall,
+    RecordError,
+    ReplayError,
     Resumed,
     Step,
     Trace,
+    truncate,
 )
 
 _LINE: TypeAdapter[AnyLine] = TypeAdapter(Line)

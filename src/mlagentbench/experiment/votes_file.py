@@ -6,10 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from mlagentbench.core.disk import append_line
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.trace import ModelCall
+from mlagentbench.core import ModelCall, Record, Scorecard, append_line
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.scorecard_file import last_attempts
 

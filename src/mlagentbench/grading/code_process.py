@@ -14,27 +14,35 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mlagentbench.core.cache import sandbox_root
-from mlagentbench.core.child import read_request
-from mlagentbench.core.disk import exclusive_lock, scratch_folder
-from mlagentbench.core.errors import (
+from mlagentbench.core import (
+    OUTPUTS,
+    TURNS,
     BenchError,
+    Grading,
+    Record,
     SandboxError,
     SubmissionError,
+    Task,
     TaskError,
+    Turn,
+    Turns,
     blame,
+    exclusive_lock,
+    read_request,
+    sandbox_root,
+    scratch_folder,
 )
-from mlagentbench.core.record import Record
-from mlagentbench.core.task import Grading, Task
-from mlagentbench.core.turns import OUTPUTS, TURNS, Turn, Turns
-from mlagentbench.environment.agent_env import ensure_agent_env
-from mlagentbench.environment.sandbox.sandbox import Mount, SandboxSpec, open_sandbox
-from mlagentbench.environment.sandbox.sandbox_spec import WORKSPACE, Limits
-from mlagentbench.environment.sandbox.timed_request import (
+from mlagentbench.environment import (
+    WORKSPACE,
     Answer,
+    Limits,
+    Mount,
     NoAnswer,
     ResponseLimits,
+    SandboxSpec,
     ask_sandboxed,
+    ensure_agent_env,
+    open_sandbox,
 )
 from mlagentbench.grading import driver_main
 

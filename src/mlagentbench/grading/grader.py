@@ -16,10 +16,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import cast
 
-from mlagentbench.core.child import child_command, kill_child, run_child
-from mlagentbench.core.errors import GraderError
-from mlagentbench.core.task import Task
-from mlagentbench.evaluation.evaluate import Verdict
+from mlagentbench.core import GraderError, Task, child_command, kill_child, run_child
+from mlagentbench.evaluation import Verdict
 from mlagentbench.grading.grader_process import (
     LONGEST_LINE,
     READY,

@@ -17,12 +17,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from mlagentbench.core.child import exit_with_parent, read_request, reserve_stdout
-from mlagentbench.core.errors import SubmissionError
-from mlagentbench.core.record import Record
-from mlagentbench.core.task import Grade, Graded
-from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.task_code import load_grade
+from mlagentbench.core import (
+    Grade,
+    Graded,
+    Record,
+    SubmissionError,
+    exit_with_parent,
+    read_request,
+    reserve_stdout,
+)
+from mlagentbench.tasks import load_grade, load_task
 
 SECONDS = 60
 MEMORY_MB = 8192

@@ -9,16 +9,12 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from mlagentbench.core.child import run_child
-from mlagentbench.core.disk import scratch_folder
-from mlagentbench.core.errors import SandboxError
-from mlagentbench.core.task import Grading, Task
-from mlagentbench.environment.paths import refusal_note
-from mlagentbench.evaluation.evaluate import Verdict
-from mlagentbench.evaluation.statistics.intervals import median_interval
+from mlagentbench.core import Grading, SandboxError, Task, run_child, scratch_folder
+from mlagentbench.environment import refusal_note
+from mlagentbench.evaluation import Verdict, median_interval
 from mlagentbench.grading.code_process import CodeOutcome, CodeRequest
 from mlagentbench.grading.grader import grade_answers
-from mlagentbench.tasks.prepare import Prepared
+from mlagentbench.tasks import Prepared
 
 Split = Literal["hidden", "visible"]
 

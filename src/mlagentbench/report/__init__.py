@@ -1,1 +1,5 @@
 """Scorecards and traces become one HTML page that needs no network."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -11,20 +11,15 @@ from typing import Literal
 
 import numpy as np
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import RunId, Scorecard
-from mlagentbench.core.success import has_usable_starter
-from mlagentbench.core.text import harmless
-from mlagentbench.evaluation.cost import is_free
-from mlagentbench.evaluation.statistics.intervals import (
+from mlagentbench.core import Record, RunId, Scorecard, harmless, has_usable_starter
+from mlagentbench.evaluation import (
     Estimate,
+    Tally,
+    finite_improvement,
+    is_free,
     new_tasks,
     suite_mean,
     suite_rate,
-)
-from mlagentbench.evaluation.statistics.tallies import (
-    Tally,
-    finite_improvement,
     tally,
 )
 from mlagentbench.report.number_format import compact, dollars, tenths

@@ -3,10 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.task import Budget, DataKind
-from mlagentbench.core.trace import Ending
+from mlagentbench.core import Budget, DataKind, Ending, Record, Scorecard
 from mlagentbench.report.averages import who
 from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.number_format import listed

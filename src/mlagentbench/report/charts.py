@@ -4,13 +4,15 @@ import math
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.success import SUCCESS_THRESHOLD
-from mlagentbench.core.task import Direction
-from mlagentbench.core.text import harmless
-from mlagentbench.core.trace import Trace
-from mlagentbench.evaluation.statistics.tallies import finite_improvement, tally
+from mlagentbench.core import (
+    SUCCESS_THRESHOLD,
+    Direction,
+    Record,
+    Scorecard,
+    Trace,
+    harmless,
+)
+from mlagentbench.evaluation import finite_improvement, tally
 from mlagentbench.report.averages import (
     Column,
     Front,

@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mlagentbench.core.actions import WRITE_FILE, WRITING, given
-from mlagentbench.core.text import first_lines
-from mlagentbench.core.trace import Step, Trace
+from mlagentbench.core import WRITE_FILE, WRITING, Step, Trace, first_lines, given
 from mlagentbench.report.data import FileChange, code_changes
 
 _LONGEST = 200_000

@@ -3,14 +3,23 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from mlagentbench.core.errors import BenchError, UsageError
-from mlagentbench.core.scorecard import RunId, Scorecard
-from mlagentbench.core.task import Budget, Task
-from mlagentbench.core.trace import Trace
-from mlagentbench.experiment.experiment import Experiment, same_task
-from mlagentbench.experiment.final_code import read_final_code, starter_texts
-from mlagentbench.experiment.plan import ExperimentSpec
-from mlagentbench.experiment.votes_file import missing_opinions
+from mlagentbench.core import (
+    BenchError,
+    Budget,
+    RunId,
+    Scorecard,
+    Task,
+    Trace,
+    UsageError,
+)
+from mlagentbench.experiment import (
+    Experiment,
+    ExperimentSpec,
+    missing_opinions,
+    read_final_code,
+    same_task,
+    starter_texts,
+)
 from mlagentbench.report.data import (
     CodeChanges,
     ExperimentView,
@@ -18,7 +27,7 @@ from mlagentbench.report.data import (
     code_changes,
     task_facts,
 )
-from mlagentbench.tasks.digest import task_digest
+from mlagentbench.tasks import task_digest
 
 _NAMED_AT_MOST = 3
 

@@ -5,12 +5,19 @@ from typing import Literal
 
 from pydantic import Field
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import RunId, Scorecard, Starter
-from mlagentbench.core.success import success_threshold
-from mlagentbench.core.task import Budget, DataKind, Direction, Task
-from mlagentbench.core.text import difference
-from mlagentbench.core.trace import Trace
+from mlagentbench.core import (
+    Budget,
+    DataKind,
+    Direction,
+    Record,
+    RunId,
+    Scorecard,
+    Starter,
+    Task,
+    Trace,
+    difference,
+    success_threshold,
+)
 
 
 class TaskFacts(Record):

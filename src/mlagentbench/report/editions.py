@@ -8,10 +8,8 @@ result.
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import BudgetPoint, Scorecard
-from mlagentbench.core.success import improvement_of
-from mlagentbench.evaluation.statistics.intervals import Estimate, suite_rate
+from mlagentbench.core import BudgetPoint, Record, Scorecard, improvement_of
+from mlagentbench.evaluation import Estimate, suite_rate
 from mlagentbench.report.averages import (
     Column,
     Front,

@@ -5,9 +5,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from mlagentbench.core.disk import recording, write_atomically
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.text import harmless
+from mlagentbench.core import Scorecard, harmless, recording, write_atomically
 from mlagentbench.report.averages import Average, Summary
 from mlagentbench.report.tables import headlines, suite_tables
 

@@ -3,9 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import FailureMode, Opinion, Scorecard
-from mlagentbench.evaluation.statistics.intervals import Estimate, wilson
+from mlagentbench.core import FailureMode, Opinion, Record, Scorecard
+from mlagentbench.evaluation import Estimate, wilson
 from mlagentbench.report.averages import Column
 from mlagentbench.report.number_format import dollars, share
 

@@ -10,9 +10,7 @@ from itertools import accumulate
 
 from markupsafe import escape
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.success import SUCCESS_THRESHOLD
-from mlagentbench.core.text import harmless
+from mlagentbench.core import SUCCESS_THRESHOLD, Record, harmless
 
 
 def number(value: float | None, *, digits: int = 4) -> str:

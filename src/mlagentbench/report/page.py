@@ -10,11 +10,16 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from mlagentbench.core.disk import recording, write_atomically
-from mlagentbench.core.scorecard import SandboxUsed, Scorecard
-from mlagentbench.core.success import SUCCESS_THRESHOLD
-from mlagentbench.core.text import embedded, harmless
-from mlagentbench.evaluation.statistics.tallies import tally
+from mlagentbench.core import (
+    SUCCESS_THRESHOLD,
+    SandboxUsed,
+    Scorecard,
+    embedded,
+    harmless,
+    recording,
+    write_atomically,
+)
+from mlagentbench.evaluation import tally
 from mlagentbench.report import number_format
 from mlagentbench.report.caveats import accounts, budget_text, cautions
 from mlagentbench.report.charts import charts

@@ -1,10 +1,7 @@
 """Lines of the page's table of runs, and the details below each."""
 
-from mlagentbench.core.actions import executes
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import RunId, Scorecard
-from mlagentbench.core.trace import Step, Trace
-from mlagentbench.evaluation.statistics.tallies import finite_improvement, given_away
+from mlagentbench.core import Record, RunId, Scorecard, Step, Trace, executes
+from mlagentbench.evaluation import finite_improvement, given_away
 from mlagentbench.report.data import CodeChanges, ExperimentView, TaskFacts
 from mlagentbench.report.findings import named_steps
 from mlagentbench.report.number_format import (

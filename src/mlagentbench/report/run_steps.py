@@ -6,11 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from mlagentbench.core.actions import executes
-from mlagentbench.core.record import Record
-from mlagentbench.core.task import Direction
-from mlagentbench.core.text import first_lines
-from mlagentbench.core.trace import Step, Trace
+from mlagentbench.core import Direction, Record, Step, Trace, executes, first_lines
 from mlagentbench.report.code_changes import Edit, edits
 from mlagentbench.report.data import code_changes
 from mlagentbench.report.number_format import fitted, fitted_end

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.evaluation.statistics.tallies import Tally, tally
+from mlagentbench.core import Record, Scorecard
+from mlagentbench.evaluation import Tally, tally
 from mlagentbench.report.averages import Column, Summary, columns, summary
 
 

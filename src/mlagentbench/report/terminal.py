@@ -1,12 +1,14 @@
 """Summaries and comparisons as plain text for the terminal."""
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.text import first_lines, harmless
-from mlagentbench.evaluation.statistics.compare import AgentFacts, Comparison
-from mlagentbench.evaluation.statistics.intervals import Estimate
-from mlagentbench.evaluation.statistics.power import in_words, runs_in_words
-from mlagentbench.evaluation.statistics.significance import Contrast
+from mlagentbench.core import Record, Scorecard, first_lines, harmless
+from mlagentbench.evaluation import (
+    AgentFacts,
+    Comparison,
+    Contrast,
+    Estimate,
+    in_words,
+    runs_in_words,
+)
 from mlagentbench.report.data import TaskFacts
 from mlagentbench.report.number_format import duration, percent, with_unit
 

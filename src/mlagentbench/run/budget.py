@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from inspect_ai.util import LimitExceededError
 
-from mlagentbench.agents.context import Remaining
-from mlagentbench.core.task import Budget
-from mlagentbench.core.trace import Ending, ModelCall, Seconds, Spent
+from mlagentbench.agents import Remaining
+from mlagentbench.core import Budget, Ending, ModelCall, Seconds, Spent
 
 
 class BudgetMeter:

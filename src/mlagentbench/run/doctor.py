@@ -6,12 +6,9 @@ import shutil
 from pathlib import Path
 from typing import get_args
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.task import AgentEnvName
-from mlagentbench.environment.agent_env import find_agent_env
-from mlagentbench.environment.sandbox.probe import probe
-from mlagentbench.tasks.load import load_task, task_ids
-from mlagentbench.tasks.prepare import find_prepared
+from mlagentbench.core import AgentEnvName, Record
+from mlagentbench.environment import find_agent_env, probe
+from mlagentbench.tasks import find_prepared, load_task, task_ids
 
 MEMORY_GB = 4
 DISK_GB = 5

@@ -8,22 +8,36 @@ from importlib.metadata import version
 
 from inspect_ai.util import LimitExceededError, SandboxEnvironment, sample_limits
 
-from mlagentbench.core.errors import BenchError, ProviderError
-from mlagentbench.core.scorecard import Harness, RunId, SandboxUsed, Scorecard
-from mlagentbench.core.task import Task
-from mlagentbench.core.trace import End, Ending, Resumed, Spent, Trace, utc_now
-from mlagentbench.environment.workspace import save_submission
-from mlagentbench.evaluation.by_budget import StepVerdict
-from mlagentbench.evaluation.cost import Price
-from mlagentbench.evaluation.evaluate import EvaluationContext, Verdict, evaluate_run
-from mlagentbench.experiment.experiment import Experiment
-from mlagentbench.experiment.trace_file import TraceWriter
-from mlagentbench.grading.submission import grade_saved
+from mlagentbench.core import (
+    BenchError,
+    End,
+    Ending,
+    Harness,
+    ProviderError,
+    Resumed,
+    RunId,
+    SandboxUsed,
+    Scorecard,
+    Spent,
+    Task,
+    Trace,
+    utc_now,
+)
+from mlagentbench.environment import save_submission
+from mlagentbench.evaluation import (
+    EvaluationContext,
+    Price,
+    StepVerdict,
+    Verdict,
+    evaluate_run,
+)
+from mlagentbench.experiment import Experiment, TraceWriter
+from mlagentbench.grading import grade_saved
 from mlagentbench.run.budget import RunOver, from_inspect_limit
 from mlagentbench.run.job import Job
 from mlagentbench.run.run_context import RunContext
 from mlagentbench.run.steps import Steps
-from mlagentbench.tasks.prepare import Prepared
+from mlagentbench.tasks import Prepared
 
 logger = logging.getLogger(__name__)
 

@@ -19,9 +19,8 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 
-from mlagentbench.core.errors import UsageError
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.experiment.plan import NO_MODEL, ExperimentSpec
+from mlagentbench.core import Scorecard, UsageError
+from mlagentbench.experiment import NO_MODEL, ExperimentSpec
 from mlagentbench.run.episode import (
     close_run,
     evaluation_context,
@@ -31,8 +30,8 @@ from mlagentbench.run.episode import (
 from mlagentbench.run.job import Job
 from mlagentbench.run.models.lookup import get_checked_model
 
-# Registers the `bwrap` provider with Inspect.
-from mlagentbench.environment.sandbox import inspect_provider  # noqa: F401  # isort: skip
+# Importing it registers the `bwrap` provider with Inspect.
+from mlagentbench.environment import BwrapSandbox  # noqa: F401  # isort: skip
 
 
 def inspect_task(job: Job, seeds: tuple[int, ...]) -> InspectTask:

@@ -3,16 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mlagentbench.agents.context import Agent
-from mlagentbench.core.progress import RunObserver
-from mlagentbench.core.scorecard import RunId, SandboxUsed
-from mlagentbench.core.task import Task
-from mlagentbench.environment.sandbox.inspect_provider import BwrapConfig
-from mlagentbench.environment.sandbox.sandbox import Mount, SandboxSpec
-from mlagentbench.environment.sandbox.sandbox_spec import Limits
-from mlagentbench.experiment.experiment import Experiment
-from mlagentbench.experiment.plan import ExperimentSpec
-from mlagentbench.tasks.prepare import Prepared
+from mlagentbench.agents import Agent
+from mlagentbench.core import RunId, RunObserver, SandboxUsed, Task
+from mlagentbench.environment import BwrapConfig, Limits, Mount, SandboxSpec
+from mlagentbench.experiment import Experiment, ExperimentSpec
+from mlagentbench.tasks import Prepared
 
 
 @dataclass(frozen=True)

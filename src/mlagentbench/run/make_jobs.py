@@ -5,20 +5,24 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from mlagentbench.agents.catalogue import find_agent, load_agent, refuse_without_model
-from mlagentbench.core.cache import sandbox_root
-from mlagentbench.core.errors import UsageError
-from mlagentbench.core.progress import Progress, RunObserver
-from mlagentbench.core.task import Task
-from mlagentbench.core.trace import utc_now
-from mlagentbench.environment.sandbox.probe import require_isolation
-from mlagentbench.experiment.experiment import Experiment, same_task
-from mlagentbench.experiment.plan import (
+from mlagentbench.agents import find_agent, load_agent, refuse_without_model
+from mlagentbench.core import (
+    Progress,
+    RunObserver,
+    Task,
+    UsageError,
+    sandbox_root,
+    utc_now,
+)
+from mlagentbench.environment import require_isolation
+from mlagentbench.experiment import (
     NO_MODEL,
+    Experiment,
     ExperimentOptions,
     ExperimentSpec,
     Plan,
     TaskSpec,
+    same_task,
 )
 from mlagentbench.run.job import Job
 from mlagentbench.run.models.choice import (
@@ -32,8 +36,7 @@ from mlagentbench.run.models.lookup import (
     refuse_unpriced,
 )
 from mlagentbench.run.ready import Ready, make_ready
-from mlagentbench.tasks.digest import task_digest
-from mlagentbench.tasks.load import SUITE, load_task, problem
+from mlagentbench.tasks import SUITE, load_task, problem, task_digest
 
 PACKAGES = ("mlagentbench", "inspect_ai", "numpy", "optuna", "scipy")
 

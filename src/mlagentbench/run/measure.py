@@ -7,21 +7,21 @@ import threading
 from pathlib import Path
 from typing import Self
 
-from mlagentbench.core.disk import scratch_folder
-from mlagentbench.core.errors import TaskError
-from mlagentbench.core.progress import RunObserver
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.task import Baseline, Measured, Task
-from mlagentbench.core.trace import utc_now
-from mlagentbench.environment.sandbox.watchdog import cpu_seconds_of_sandboxes
-from mlagentbench.experiment.plan import Plan
-from mlagentbench.experiment.scorecard_file import last_attempts
-from mlagentbench.grading.grader import grade_answers
-from mlagentbench.grading.submission import grade_saved
+from mlagentbench.core import (
+    Baseline,
+    Measured,
+    RunObserver,
+    Scorecard,
+    Task,
+    TaskError,
+    scratch_folder,
+    utc_now,
+)
+from mlagentbench.environment import cpu_seconds_of_sandboxes
+from mlagentbench.experiment import Plan, last_attempts
+from mlagentbench.grading import grade_answers, grade_saved
 from mlagentbench.run.pipeline import run
-from mlagentbench.tasks.check.evidence import Attempt, Solution
-from mlagentbench.tasks.digest import task_digest
-from mlagentbench.tasks.prepare import Prepared, prepare_task
+from mlagentbench.tasks import Attempt, Prepared, Solution, prepare_task, task_digest
 
 _SAMPLE_SECONDS = 0.25
 

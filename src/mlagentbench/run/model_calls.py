@@ -21,14 +21,11 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolInfo
 from inspect_ai.util import LimitExceededError
 
-from mlagentbench.agents.context import ProtocolName
-from mlagentbench.core.errors import ProviderError
-from mlagentbench.core.providers import provider_info
-from mlagentbench.core.text import encodable
-from mlagentbench.core.trace import Called, ModelCall
-from mlagentbench.environment.action import Completion
-from mlagentbench.evaluation.cost import Price, call_cost
-from mlagentbench.experiment.trace_file import RecordedRun, TraceWriter, read_trace
+from mlagentbench.agents import ProtocolName
+from mlagentbench.core import Called, ModelCall, ProviderError, encodable, provider_info
+from mlagentbench.environment import Completion
+from mlagentbench.evaluation import Price, call_cost
+from mlagentbench.experiment import RecordedRun, TraceWriter, read_trace
 from mlagentbench.run.budget import from_inspect_limit
 
 logger = logging.getLogger(__name__)

@@ -1,27 +1,26 @@
-"""run() and resume(): read this first.
-
-from mlagentbench.run.pipeline import run
-from mlagentbench.experiment.plan import Plan
-
-experiment = run(Plan(tasks=("house-price",), agent="tuner"))
-for card in experiment.scorecards:
-    print(card.run, card.score, card.improvement)
-"""
+"""An experiment from start to end: `run` and `resume`. Read this module first."""
 
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from mlagentbench.core.cache import default_cache
-from mlagentbench.core.disk import sweep_scratch
-from mlagentbench.core.progress import NullObserver, Progress, RunObserver, Silent
-from mlagentbench.core.scorecard import RunId, Scorecard
-from mlagentbench.core.task import Task
-from mlagentbench.core.trace import Ending, Trace
-from mlagentbench.evaluation.evaluate import EvaluationContext, Verdict, evaluate_run
-from mlagentbench.experiment.experiment import Experiment, experiment_folder
-from mlagentbench.experiment.plan import Plan
-from mlagentbench.experiment.scorecard_file import last_attempt_of
+from mlagentbench.core import (
+    Ending,
+    NullObserver,
+    Progress,
+    RunId,
+    RunObserver,
+    Scorecard,
+    Silent,
+    Task,
+    Trace,
+    UsageError,
+    default_cache,
+    sweep_scratch,
+)
+from mlagentbench.evaluation import EvaluationContext, Verdict, evaluate_run
+from mlagentbench.experiment import Experiment, Plan, experiment_folder, last_attempt_of
 from mlagentbench.run.episode import end_line, evaluation_context
 from mlagentbench.run.inspect_task import Interrupted, Work, evaluate_jobs
 from mlagentbench.run.job import Job
@@ -30,13 +29,22 @@ from mlagentbench.run.make_jobs import Services, jobs_of, make_jobs
 
 
 def run(
-    plan: Plan,
+    plan: Plan | None = None,
     *,
     cache: Path | None = None,
     progress: Progress | None = None,
     observer: RunObserver | None = None,
+    **fields: Any,  # noqa: ANN401  # the fields of Plan
 ) -> Experiment:
-    """Carry out a plan; every planned run ends up with a scorecard."""
+    """Carry out a plan, or the plan made of `fields`; every run gets a scorecard.
+
+    `seeds` may be a number: 3 means the seeds 0, 1 and 2.
+    """
+    if plan is None:
+        seeds = fields.pop("seeds", 1)
+        plan = Plan(seeds=range(seeds) if isinstance(seeds, int) else seeds, **fields)
+    elif fields:
+        raise UsageError("pass a plan or its fields, not both")
     experiment = Experiment(experiment_folder(plan))
     services = _services(cache, progress, observer)
     jobs = make_jobs(plan, experiment, services)

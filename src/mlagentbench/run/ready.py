@@ -6,11 +6,9 @@ Nothing here imports the engine, so that `mlab prepare` starts at once.
 from dataclasses import dataclass
 from pathlib import Path
 
-from mlagentbench.core.disk import writing_to
-from mlagentbench.core.progress import Progress
-from mlagentbench.core.task import AgentEnvName, Task
-from mlagentbench.environment.agent_env import AgentEnv, ensure_agent_env
-from mlagentbench.tasks.prepare import Prepared, prepare_task
+from mlagentbench.core import AgentEnvName, Progress, Task, writing_to
+from mlagentbench.environment import AgentEnv, ensure_agent_env
+from mlagentbench.tasks import Prepared, prepare_task
 
 
 @dataclass(frozen=True)

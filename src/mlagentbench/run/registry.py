@@ -18,19 +18,23 @@ from inspect_ai import task as inspect_registered
 from inspect_ai.hooks import Hooks, TaskEnd, hooks
 from inspect_ai.model import GenerateConfig, Model, get_model, model_roles
 
-from mlagentbench.agents.catalogue import usual_agent
-from mlagentbench.core.cache import default_cache
-from mlagentbench.core.errors import UsageError
-from mlagentbench.core.progress import NullObserver, Silent
-from mlagentbench.environment.sandbox.inspect_provider import BwrapSandbox
-from mlagentbench.experiment.experiment import Experiment, experiment_folder
-from mlagentbench.experiment.plan import NO_MODEL, BudgetOverride, Plan, RetryLimits
+from mlagentbench.agents import usual_agent
+from mlagentbench.core import NullObserver, Silent, UsageError, default_cache
+from mlagentbench.environment import BwrapSandbox
+from mlagentbench.experiment import (
+    NO_MODEL,
+    BudgetOverride,
+    Experiment,
+    Plan,
+    RetryLimits,
+    experiment_folder,
+)
 from mlagentbench.run.inspect_task import inspect_task
 from mlagentbench.run.make_jobs import Services, make_jobs
 from mlagentbench.run.models.canned import ReplayModel, ScriptedModel
 from mlagentbench.run.models.local import LocalModel
 from mlagentbench.run.models.lookup import read_prices
-from mlagentbench.tasks.load import task_ids
+from mlagentbench.tasks import task_ids
 
 __all__ = ["TASKS", "BwrapSandbox", "LocalModel", "ReplayModel", "ScriptedModel"]
 

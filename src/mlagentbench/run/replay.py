@@ -10,19 +10,13 @@ from dataclasses import dataclass, field
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
 from inspect_ai.tool import ToolInfo
 
-from mlagentbench.agents.catalogue import find_agent, load_agent
-from mlagentbench.agents.context import Agent, ProtocolName, Remaining
-from mlagentbench.core.errors import UsageError
-from mlagentbench.core.scorecard import RunId
-from mlagentbench.core.task import Task
-from mlagentbench.core.text import encodable
-from mlagentbench.core.trace import REJECTED, Fault, Step
-from mlagentbench.experiment.experiment import Experiment, same_task
-from mlagentbench.experiment.trace_file import RecordedRun
+from mlagentbench.agents import Agent, ProtocolName, Remaining, find_agent, load_agent
+from mlagentbench.core import REJECTED, Fault, RunId, Step, Task, UsageError, encodable
+from mlagentbench.experiment import Experiment, RecordedRun, same_task
 from mlagentbench.run.budget import BudgetMeter
 from mlagentbench.run.model_calls import MAIN, preferred_protocol, request_sha
 from mlagentbench.run.steps import rejected_input
-from mlagentbench.tasks.load import problem
+from mlagentbench.tasks import problem
 
 
 @dataclass(frozen=True)

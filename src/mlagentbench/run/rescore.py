@@ -12,26 +12,22 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from mlagentbench.core.errors import BenchError, RecordError
-from mlagentbench.core.progress import Progress
-from mlagentbench.core.scorecard import RunId, SandboxUsed, Scorecard
-from mlagentbench.core.task import Task
-from mlagentbench.environment.snapshots.store import SnapshotStore
-from mlagentbench.evaluation.by_budget import StepVerdict
-from mlagentbench.evaluation.cost import Price
-from mlagentbench.evaluation.evaluate import EvaluationContext
-from mlagentbench.evaluation.llm_judge import beside_rules
-from mlagentbench.experiment.experiment import (
-    Experiment,
-    StepScore,
-    same_task,
+from mlagentbench.core import (
+    BenchError,
+    Progress,
+    RecordError,
+    RunId,
+    SandboxUsed,
+    Scorecard,
+    Task,
 )
-from mlagentbench.experiment.scorecard_file import last_attempt_of
-from mlagentbench.grading.grader import shared_graders
-from mlagentbench.grading.submission import grade_saved
+from mlagentbench.environment import SnapshotStore
+from mlagentbench.evaluation import EvaluationContext, Price, StepVerdict, beside_rules
+from mlagentbench.experiment import Experiment, StepScore, last_attempt_of, same_task
+from mlagentbench.grading import grade_saved, shared_graders
 from mlagentbench.run.episode import evaluation_context, score_run
 from mlagentbench.run.pipeline import unreadable_card
-from mlagentbench.tasks.prepare import Prepared, prepare_task
+from mlagentbench.tasks import Prepared, prepare_task
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,8 @@ from contextlib import contextmanager
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
 from inspect_ai.tool import ToolInfo
 
-from mlagentbench.agents.context import ProtocolName, Remaining
-from mlagentbench.core.errors import BenchError
-from mlagentbench.core.scorecard import RunId
-from mlagentbench.core.task import Task
-from mlagentbench.core.text import encodable
-from mlagentbench.core.trace import REJECTED, Fault, Step
+from mlagentbench.agents import ProtocolName, Remaining
+from mlagentbench.core import REJECTED, BenchError, Fault, RunId, Step, Task, encodable
 from mlagentbench.run.job import Job
 from mlagentbench.run.model_calls import MAIN, preferred_protocol
 from mlagentbench.run.steps import PendingStep, Steps, rejected_input, rejection

@@ -12,16 +12,33 @@ from datetime import UTC, datetime
 from inspect_ai.model import GenerateConfig
 from inspect_ai.util import SandboxEnvironment
 
-from mlagentbench.core.errors import ActionError, ReplayError, SandboxError, blame
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import RunId
-from mlagentbench.core.text import OBSERVATION_CHARACTERS, encodable, shortened
-from mlagentbench.core.trace import Ending, Fault, Measurement, Seconds, Step, Trace
-from mlagentbench.environment.action import Action, ActionContext, Completion
-from mlagentbench.environment.actions import ACTIONS
-from mlagentbench.environment.sandbox.inspect_provider import BwrapSandbox
-from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
-from mlagentbench.experiment.trace_file import RecordedRun, TraceWriter
+from mlagentbench.core import (
+    OBSERVATION_CHARACTERS,
+    ActionError,
+    Ending,
+    Fault,
+    Measurement,
+    Record,
+    ReplayError,
+    RunId,
+    SandboxError,
+    Seconds,
+    Step,
+    Trace,
+    blame,
+    encodable,
+    shortened,
+)
+from mlagentbench.environment import (
+    ACTIONS,
+    Action,
+    ActionContext,
+    BwrapSandbox,
+    Completion,
+    SnapshotStore,
+    StatCache,
+)
+from mlagentbench.experiment import RecordedRun, TraceWriter
 from mlagentbench.run.budget import BudgetMeter, RunOver
 from mlagentbench.run.job import Job
 from mlagentbench.run.model_calls import ModelCaller

@@ -10,20 +10,26 @@ from typing import Protocol
 
 from inspect_ai.util import SandboxEnvironment
 
-from mlagentbench.core.disk import scratch_folder
-from mlagentbench.core.errors import SubmissionError
-from mlagentbench.core.record import Record
-from mlagentbench.core.task import Task, Validation
-from mlagentbench.core.trace import Measurement, Trace
-from mlagentbench.environment.actions import ACTIONS
-from mlagentbench.environment.snapshots.store import SnapshotStore
-from mlagentbench.environment.workspace import collect, fingerprint, save_submission
-from mlagentbench.evaluation.evaluate import Verdict
-from mlagentbench.grading.grader import grade_answers
-from mlagentbench.grading.submission import grade_saved
+from mlagentbench.core import (
+    Measurement,
+    Record,
+    SubmissionError,
+    Task,
+    Trace,
+    Validation,
+    scratch_folder,
+)
+from mlagentbench.environment import (
+    ACTIONS,
+    SnapshotStore,
+    collect,
+    fingerprint,
+    save_submission,
+)
+from mlagentbench.evaluation import Verdict
+from mlagentbench.grading import grade_answers, grade_saved
 from mlagentbench.run.job import Job
-from mlagentbench.tasks.digest import sha256_of
-from mlagentbench.tasks.prepare import Prepared
+from mlagentbench.tasks import Prepared, sha256_of
 
 
 class Measured(Record):

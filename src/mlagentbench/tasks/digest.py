@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from mlagentbench.core.task import Task
+from mlagentbench.core import Task
 
 _WRITTEN_ABOUT_THE_FOLDER = frozenset({"measured.json", "checks.json"})
 _NO_PART_OF_DATA = frozenset({"grade.py", "problem.md", "README.md", "task.toml"})

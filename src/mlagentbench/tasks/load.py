@@ -23,9 +23,15 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from mlagentbench.core.disk import write_atomically
-from mlagentbench.core.errors import TaskError, UsageError
-from mlagentbench.core.task import Edition, Measured, Source, Task
+from mlagentbench.core import (
+    Edition,
+    Measured,
+    Source,
+    Task,
+    TaskError,
+    UsageError,
+    write_atomically,
+)
 
 SUITE = Path(__file__).parent / "suite"
 """The folder of the benchmark's own tasks."""

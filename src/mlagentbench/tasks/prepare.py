@@ -10,11 +10,17 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from mlagentbench.core.disk import build_folder, exclusive_lock, writing_to
-from mlagentbench.core.errors import TaskError, blame
-from mlagentbench.core.progress import Progress, Silent
-from mlagentbench.core.record import Record
-from mlagentbench.core.task import Task
+from mlagentbench.core import (
+    Progress,
+    Record,
+    Silent,
+    Task,
+    TaskError,
+    blame,
+    build_folder,
+    exclusive_lock,
+    writing_to,
+)
 from mlagentbench.tasks.archives import Archives
 from mlagentbench.tasks.digest import data_digest, sha256_of
 from mlagentbench.tasks.sources import fetch

@@ -21,11 +21,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from mlagentbench.core.disk import exclusive_lock, temporary_folder, writing_to
-from mlagentbench.core.errors import MachineError, TaskError
-from mlagentbench.core.progress import Progress, Silent
-from mlagentbench.core.record import Record
-from mlagentbench.core.task import Source, Task
+from mlagentbench.core import (
+    MachineError,
+    Progress,
+    Record,
+    Silent,
+    Source,
+    Task,
+    TaskError,
+    exclusive_lock,
+    temporary_folder,
+    writing_to,
+)
 from mlagentbench.tasks.archives import Archives
 from mlagentbench.tasks.digest import sha256_of
 

@@ -15,8 +15,7 @@ from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from mlagentbench.core.errors import TaskError, blame
-from mlagentbench.core.task import Grade, Task
+from mlagentbench.core import Grade, Task, TaskError, blame
 from mlagentbench.tasks.archives import Archives
 from mlagentbench.tasks.digest import sha256_of
 

@@ -25,9 +25,8 @@ from mlagentbench.agents.protocols.text_fields import (
 )
 from mlagentbench.agents.protocols.tool_calls import ToolProtocol
 from mlagentbench.agents.settings import PLAN, PaperSettings
-from mlagentbench.core.text import Block, sendable, shortened, split
-from mlagentbench.environment.actions import ACTIONS
-from mlagentbench.environment.prompts import fenced
+from mlagentbench.core import Block, sendable, shortened, split
+from mlagentbench.environment import ACTIONS, fenced
 
 TRIES = 5
 LONGEST_OBSERVATION = 5_000

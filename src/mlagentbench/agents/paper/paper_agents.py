@@ -5,8 +5,7 @@ from mlagentbench.agents.paper.loop import AgentStyle, PaperAgent
 from mlagentbench.agents.protocols.ask import find_protocol
 from mlagentbench.agents.protocols.reply_protocol import ReplyFormat
 from mlagentbench.agents.settings import THOUGHT, ClassicSettings, PaperSettings
-from mlagentbench.environment.action import Action
-from mlagentbench.environment.actions import ACTIONS
+from mlagentbench.environment import ACTIONS, Action
 
 LISTED = (
     "List Files",

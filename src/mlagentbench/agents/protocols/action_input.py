@@ -20,8 +20,8 @@ from mlagentbench.agents.protocols.reply_protocol import (
     ParsedReply,
     ReplyFormat,
 )
-from mlagentbench.core.text import MAX_CHARACTERS, clean_name
-from mlagentbench.environment.action import Action
+from mlagentbench.core import MAX_CHARACTERS, clean_name
+from mlagentbench.environment import Action
 
 _LONGEST_NAME = 200
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from mlagentbench.core.text import clean_text
+from mlagentbench.core import clean_text
 
 _MAX_DIGITS = 300
 

@@ -19,9 +19,8 @@ from inspect_ai.tool import ToolCall, ToolInfo
 from pydantic import Field
 
 from mlagentbench.agents.protocols.json_reader import RefusedError, as_text
-from mlagentbench.core.record import Record
-from mlagentbench.core.text import MAX_CHARACTERS, clean_text
-from mlagentbench.environment.action import Action
+from mlagentbench.core import MAX_CHARACTERS, Record, clean_text
+from mlagentbench.environment import Action
 
 TRUNCATED = (
     "Your reply was cut off by the length limit, so nothing was done."

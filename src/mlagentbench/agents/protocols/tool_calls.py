@@ -30,7 +30,7 @@ from mlagentbench.agents.protocols.reply_protocol import (
     tool_calls,
 )
 from mlagentbench.agents.protocols.text_fields import read_fields, split_sections
-from mlagentbench.environment.action import Action
+from mlagentbench.environment import Action
 
 _ONE_CALL = "Call exactly one tool in each reply."
 

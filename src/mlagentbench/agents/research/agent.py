@@ -32,9 +32,7 @@ from mlagentbench.agents.settings import (
     ModernSettings,
     read_research,
 )
-from mlagentbench.environment.action import Action
-from mlagentbench.environment.actions import ACTIONS
-from mlagentbench.environment.prompts import fenced
+from mlagentbench.environment import ACTIONS, Action, fenced
 
 MANY = (
     "List Files",

@@ -16,11 +16,8 @@ from mlagentbench.agents.protocols.reply_protocol import (
     reply_text,
 )
 from mlagentbench.agents.settings import ModernSettings
-from mlagentbench.core.record import Record
-from mlagentbench.core.task import Direction
-from mlagentbench.core.text import truncate
-from mlagentbench.core.trace import Fault, Step
-from mlagentbench.environment.actions import ACTIONS
+from mlagentbench.core import Direction, Fault, Record, Step, truncate
+from mlagentbench.environment import ACTIONS
 
 EDIT = "Edit Script (AI)"
 TRIALS_BEFORE_RESTORE = 2

@@ -2,7 +2,7 @@
 
 import click
 
-from mlagentbench.agents.catalogue import AGENTS
+from mlagentbench.agents import AGENTS
 from mlagentbench.cli.console import print_json, print_table
 from mlagentbench.cli.options import json_option
 

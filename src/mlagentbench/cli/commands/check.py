@@ -1,7 +1,5 @@
 """`mlab check`: is a task sound?"""
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,8 +13,8 @@ from mlagentbench.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from mlagentbench.core.task import Task
-    from mlagentbench.tasks.check import Finding
+    from mlagentbench.core import Task
+    from mlagentbench.tasks import Finding
 
 
 @click.command("check")
@@ -38,20 +36,11 @@ def command(*, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool)
 
 
 def _findings(task: "Task") -> "tuple[Finding, ...]":
+    from mlagentbench.api import check_task
     from mlagentbench.cli.console import Screen
-    from mlagentbench.core.cache import default_cache
-    from mlagentbench.run.measure import PipelineBench
-    from mlagentbench.run.ready import make_ready
-    from mlagentbench.tasks.check import check_task, write_checks
 
-    cache = default_cache()
-    with Screen() as screen, tempfile.TemporaryDirectory(prefix="mlab-check-") as tmp:
-        ready = make_ready(task, cache, screen)
-        bench = PipelineBench(cache, screen)
-        found = check_task(task, ready.prepared, bench, scratch=Path(tmp))
-    if all(finding.ok for finding in found):
-        write_checks(task, found)
-    return found
+    with Screen() as screen:
+        return check_task(task, progress=screen, observer=screen)
 
 
 def _print(name: str, findings: "tuple[Finding, ...]") -> None:

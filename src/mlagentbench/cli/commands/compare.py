@@ -8,16 +8,13 @@ import click
 
 from mlagentbench.cli.console import err, print_json, print_table
 from mlagentbench.cli.options import json_option, split
-from mlagentbench.core.errors import UsageError
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.text import harmless
-from mlagentbench.evaluation.statistics.compare import AgentRuns
-from mlagentbench.experiment.experiment import Experiment
-from mlagentbench.experiment.scorecard_file import last_attempts
-from mlagentbench.report.averages import who
+from mlagentbench.core import Scorecard, UsageError, harmless
+from mlagentbench.evaluation import AgentRuns
+from mlagentbench.experiment import Experiment, last_attempts
+from mlagentbench.report import who
 
 if TYPE_CHECKING:
-    from mlagentbench.evaluation.statistics.compare import Comparison
+    from mlagentbench.evaluation import Comparison
 
 
 @click.command("compare")
@@ -28,7 +25,7 @@ def command(*, sides: tuple[str, ...], as_json: bool) -> None:
 
     A side is EXP or EXP:NAME, NAME an agent or a model in it.
     """
-    from mlagentbench.evaluation.statistics.compare import compare_all
+    from mlagentbench.evaluation import compare_all
 
     if len(sides) < 2:
         raise UsageError(
@@ -48,7 +45,7 @@ def command(*, sides: tuple[str, ...], as_json: bool) -> None:
 
 
 def _document(pair: "Comparison") -> dict[str, object]:
-    from mlagentbench.report.terminal import written
+    from mlagentbench.report import written
 
     # Through text, because an interval without bounds is null in JSON.
     facts = json.loads(pair.model_dump_json())
@@ -56,7 +53,7 @@ def _document(pair: "Comparison") -> dict[str, object]:
 
 
 def _print(pair: "Comparison") -> None:
-    from mlagentbench.report.terminal import COLUMNS, task_rows, written
+    from mlagentbench.report import COLUMNS, task_rows, written
 
     said = written(pair)
     click.echo(f"A: {pair.a.name}\nB: {pair.b.name}\n")

@@ -10,9 +10,8 @@ from mlagentbench.cli.options import json_option
 @json_option
 def command(*, as_json: bool) -> int:
     """Say what this machine can do: sandbox, limits, cores, memory, disk, keys."""
-    from mlagentbench.core.cache import default_cache
-    from mlagentbench.run.doctor import examine
-    from mlagentbench.run.models.choice import local_fact
+    from mlagentbench.core import default_cache
+    from mlagentbench.run import examine, local_fact
 
     cache = default_cache()
     facts = [*examine(cache), local_fact(cache)]

@@ -29,9 +29,9 @@ def command(
 ) -> None:
     """Run starter and reference of TASKS and write their scores to measured.json."""
     from mlagentbench.cli.console import Screen
-    from mlagentbench.core.cache import default_cache
-    from mlagentbench.run.measure import PipelineBench, measure_task
-    from mlagentbench.tasks.load import write_measured
+    from mlagentbench.core import default_cache
+    from mlagentbench.run import PipelineBench, measure_task
+    from mlagentbench.tasks import write_measured
 
     refuse_too_many(parallel)
     found = {}

@@ -20,8 +20,8 @@ def command(
 ) -> None:
     """Fetch or build the data of TASKS into the cache, once."""
     from mlagentbench.cli.console import Screen
-    from mlagentbench.core.cache import default_cache
-    from mlagentbench.run.ready import make_ready
+    from mlagentbench.core import default_cache
+    from mlagentbench.run import make_ready
 
     made = {}
     with Screen() as screen:

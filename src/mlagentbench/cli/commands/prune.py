@@ -13,7 +13,7 @@ from mlagentbench.cli.options import json_option
 def command(*, experiment: Path, as_json: bool) -> None:
     """Drop snapshots and objects of EXP that no run's trace names."""
     from mlagentbench.cli.console import print_json
-    from mlagentbench.experiment.experiment import Experiment
+    from mlagentbench.experiment import Experiment
 
     pruned = Experiment(experiment).prune()
     if as_json:

@@ -32,10 +32,14 @@ def command(
     The page works without a network. To share logs, use `inspect view bundle`.
     """
     from mlagentbench.cli.console import err, print_json
-    from mlagentbench.experiment.experiment import Experiment
-    from mlagentbench.report.collect import view_of
-    from mlagentbench.report.export import headline_latex, runs_csv, write_table
-    from mlagentbench.report.page import write_report
+    from mlagentbench.experiment import Experiment
+    from mlagentbench.report import (
+        headline_latex,
+        runs_csv,
+        view_of,
+        write_report,
+        write_table,
+    )
 
     found = [Experiment(folder) for folder in experiments]
     view = view_of(found)

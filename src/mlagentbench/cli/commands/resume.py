@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import click
 
 from mlagentbench.cli.options import json_option
-from mlagentbench.core.errors import UsageError
+from mlagentbench.core import UsageError
 
 if TYPE_CHECKING:
-    from mlagentbench.experiment.experiment import Experiment
+    from mlagentbench.experiment import Experiment
 
 
 @click.command("resume")
@@ -23,7 +23,7 @@ def command(
     """Go on with every run of EXP that was cut off; finished ones stay as they are."""
     from mlagentbench.cli.console import Screen
     from mlagentbench.cli.outcome import print_outcome, save_report
-    from mlagentbench.run.pipeline import resume
+    from mlagentbench.run import resume
 
     found = _experiment(experiment, from_step, new)
     with Screen() as screen:
@@ -37,7 +37,7 @@ def command(
 
 def _experiment(text: str, step: int | None, new: Path | None) -> "Experiment":
     from mlagentbench.cli.options import select_runs
-    from mlagentbench.experiment.experiment import Experiment
+    from mlagentbench.experiment import Experiment
 
     found, runs = select_runs(text)
     if step is None and new is None:

@@ -8,9 +8,9 @@ import click
 
 from mlagentbench.cli.console import err
 from mlagentbench.cli.options import chosen_names, run_options, task_arguments
-from mlagentbench.evaluation.cost import is_free
-from mlagentbench.experiment.plan import NO_MODEL, Plan
-from mlagentbench.tasks.load import load_task
+from mlagentbench.evaluation import is_free
+from mlagentbench.experiment import NO_MODEL, Plan
+from mlagentbench.tasks import load_task
 
 
 @click.command("run")
@@ -43,7 +43,7 @@ def command(
     as_json: bool,
 ) -> int:
     """Run an agent on TASKS, judge what it submits and write a report."""
-    from mlagentbench.agents.catalogue import usual_agent
+    from mlagentbench.agents import usual_agent
     from mlagentbench.cli.options import (
         read_judge,
         read_model_args,
@@ -52,7 +52,7 @@ def command(
         read_settings,
         refuse_too_many,
     )
-    from mlagentbench.experiment.plan import BudgetOverride, RetryLimits
+    from mlagentbench.experiment import BudgetOverride, RetryLimits
 
     refuse_too_many(parallel)
     plan = Plan(
@@ -79,7 +79,7 @@ def command(
     # These load the engine, which takes seconds: only after the checks above.
     from mlagentbench.cli.console import Screen
     from mlagentbench.cli.outcome import print_outcome, save_report
-    from mlagentbench.run.pipeline import run
+    from mlagentbench.run import run
 
     with Screen() as screen:
         experiment = run(plan, progress=screen, observer=screen)

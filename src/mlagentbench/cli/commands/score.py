@@ -32,9 +32,9 @@ def command(
     from mlagentbench.cli.console import Screen
     from mlagentbench.cli.options import read_price_option
     from mlagentbench.cli.outcome import print_outcome, save_report
-    from mlagentbench.core.cache import default_cache
-    from mlagentbench.experiment.experiment import Experiment
-    from mlagentbench.run.rescore import rescore_experiment
+    from mlagentbench.core import default_cache
+    from mlagentbench.experiment import Experiment
+    from mlagentbench.run import rescore_experiment
 
     priced = read_price_option(prices)
     codes = []
@@ -45,7 +45,7 @@ def command(
                 experiment, default_cache(), screen, steps=steps, prices=priced
             )
             if judge is not None:
-                from mlagentbench.run.llm_judge.judge import ask_judge
+                from mlagentbench.run import ask_judge
 
                 with experiment.lock():
                     ask_judge(experiment, judge, screen, again=again, prices=priced)

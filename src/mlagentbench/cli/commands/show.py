@@ -9,9 +9,8 @@ from mlagentbench.cli.console import out, print_json, print_table
 from mlagentbench.cli.options import json_option
 
 if TYPE_CHECKING:
-    from mlagentbench.core.scorecard import RunId
-    from mlagentbench.core.trace import Step, Trace
-    from mlagentbench.experiment.experiment import Experiment
+    from mlagentbench.core import RunId, Step, Trace
+    from mlagentbench.experiment import Experiment
 
 
 _COLOURS = {"+": "blue", "-": "yellow"}
@@ -53,7 +52,7 @@ def _print_trace(trace: "Trace") -> None:
 
 
 def _row(step: "Step") -> list[str]:
-    from mlagentbench.core.text import harmless, truncate
+    from mlagentbench.core import harmless, truncate
 
     given = " ".join(ascii(value)[1:-1] for value in step.input.values())
     seconds = step.seconds.model + step.seconds.execute + step.seconds.harness
@@ -68,8 +67,7 @@ def _row(step: "Step") -> list[str]:
 
 
 def _print_step(experiment: "Experiment", trace: "Trace", number: int) -> None:
-    from mlagentbench.core.errors import UsageError
-    from mlagentbench.core.text import harmless
+    from mlagentbench.core import UsageError, harmless
 
     step = next((step for step in trace.steps if step.step == number), None)
     if step is None:
@@ -88,10 +86,9 @@ def _print_step(experiment: "Experiment", trace: "Trace", number: int) -> None:
 
 
 def _print_diff(experiment: "Experiment", run: "RunId", trace: "Trace") -> None:
-    from mlagentbench.core.text import harmless
-    from mlagentbench.experiment.experiment import same_task
-    from mlagentbench.experiment.final_code import starter_texts
-    from mlagentbench.report.collect import changes_of
+    from mlagentbench.core import harmless
+    from mlagentbench.experiment import same_task, starter_texts
+    from mlagentbench.report import changes_of
 
     asked = next(task for task in experiment.spec.tasks if task.id == run.task)
     starter = starter_texts(same_task(asked))
@@ -109,8 +106,8 @@ def _print_diff(experiment: "Experiment", run: "RunId", trace: "Trace") -> None:
 
 
 def _print_prompt(experiment: "Experiment", run: "RunId", step: int) -> None:
-    from mlagentbench.core.text import harmless
-    from mlagentbench.run.replay import prompts_of
+    from mlagentbench.core import harmless
+    from mlagentbench.run import prompts_of
 
     console = out()
     for prompt in prompts_of(experiment, run, step):

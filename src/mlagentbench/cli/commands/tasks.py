@@ -4,11 +4,9 @@ import click
 
 from mlagentbench.cli.console import print_json, print_table
 from mlagentbench.cli.options import edition_option, json_option
-from mlagentbench.core.cache import default_cache
-from mlagentbench.core.success import success_threshold
-from mlagentbench.core.task import AgentEnvName, Task
-from mlagentbench.environment.agent_env import find_agent_env
-from mlagentbench.tasks.load import load_task, task_ids
+from mlagentbench.core import AgentEnvName, Task, default_cache, success_threshold
+from mlagentbench.environment import find_agent_env
+from mlagentbench.tasks import load_task, task_ids
 
 _COLUMNS = [
     *("task", "metric", "better", "data", "MB", "GB memory", "minutes"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mlagentbench.core.errors import UsageError
+from mlagentbench.core import UsageError
 
 
 @click.command("view")

@@ -2,8 +2,7 @@
 
 import re
 
-from mlagentbench.core import actions
-from mlagentbench.core.errors import ActionError
+from mlagentbench.core import ActionError, actions
 from mlagentbench.environment.action import Action, ActionContext
 
 _NUMBER = re.compile(r"[0-9]{1,9}")

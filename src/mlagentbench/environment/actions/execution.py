@@ -4,8 +4,7 @@ import math
 
 from inspect_ai.util import ExecResult
 
-from mlagentbench.core import actions
-from mlagentbench.core.errors import ActionError
+from mlagentbench.core import ActionError, actions
 from mlagentbench.environment.action import Action, ActionContext
 from mlagentbench.environment.paths import WORKSPACE, workspace_path
 

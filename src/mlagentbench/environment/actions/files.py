@@ -1,8 +1,6 @@
 """The actions on files: list, read, write, append, copy, undo, inspect lines."""
 
-from mlagentbench.core import actions
-from mlagentbench.core.errors import ActionError
-from mlagentbench.core.text import lines_of, parse_range
+from mlagentbench.core import ActionError, actions, lines_of, parse_range
 from mlagentbench.environment.action import Action, ActionContext
 from mlagentbench.environment.paths import WORKSPACE, workspace_path, writable_path
 from mlagentbench.environment.workspace import (

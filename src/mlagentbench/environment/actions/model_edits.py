@@ -2,12 +2,12 @@
 
 from inspect_ai.model import GenerateConfig
 
-from mlagentbench.core import actions
-from mlagentbench.core.errors import ActionError
-from mlagentbench.core.text import (
+from mlagentbench.core import (
     BLOCK_CHARACTERS,
+    ActionError,
     Block,
     LineRange,
+    actions,
     difference,
     lines_of,
     parse_range,

@@ -1,7 +1,6 @@
 """The actions on the research log: append, retrieve, reflect."""
 
-from mlagentbench.core import actions
-from mlagentbench.core.text import shortened
+from mlagentbench.core import actions, shortened
 from mlagentbench.environment.action import Action, ActionContext
 from mlagentbench.environment.actions.model_edits import consult
 from mlagentbench.environment.prompts import fenced, prompt

@@ -23,7 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from mlagentbench.core.errors import MachineError
+from mlagentbench.core import MachineError
 from mlagentbench.environment.sandbox.host import (
     as_root,
     find_interpreter,

@@ -19,8 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from mlagentbench.core.errors import SandboxError
-from mlagentbench.core.record import Record
+from mlagentbench.core import Record, SandboxError
 from mlagentbench.environment.sandbox.host import processes_are_counted
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 

@@ -9,8 +9,7 @@ import platform
 import re
 from pathlib import Path
 
-from mlagentbench.core.errors import SandboxError
-from mlagentbench.core.record import Record
+from mlagentbench.core import Record, SandboxError
 
 
 def as_root() -> bool:

@@ -16,8 +16,7 @@ from inspect_ai.util import (
     sandboxenv,
 )
 
-from mlagentbench.core.errors import SandboxError
-from mlagentbench.core.record import Record
+from mlagentbench.core import Record, SandboxError
 from mlagentbench.environment.sandbox.safe_files import os_error
 from mlagentbench.environment.sandbox.sandbox import (
     Sandbox,

@@ -8,8 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from mlagentbench.core.errors import MachineError
-from mlagentbench.core.record import Record
+from mlagentbench.core import MachineError, Record
 from mlagentbench.environment.sandbox.bwrap import (
     SYSTEM_PATH,
     BwrapCommand,

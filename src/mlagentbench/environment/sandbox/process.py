@@ -21,7 +21,7 @@ from pathlib import Path
 from socket import socket
 from typing import IO
 
-from mlagentbench.core.errors import SandboxError
+from mlagentbench.core import SandboxError
 from mlagentbench.environment.sandbox.bwrap import START_MARK, BwrapDescriptors
 from mlagentbench.environment.sandbox.sandbox_spec import Execution, Killed
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 
-from mlagentbench.core.errors import SandboxError
+from mlagentbench.core import SandboxError
 from mlagentbench.environment.sandbox.bwrap import (
     BwrapCommand,
     file_tree,

@@ -19,8 +19,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from mlagentbench.core.disk import exclusive_lock, take_lock
-from mlagentbench.core.errors import MachineError, SandboxError, TaskError
+from mlagentbench.core import (
+    MachineError,
+    SandboxError,
+    TaskError,
+    exclusive_lock,
+    take_lock,
+)
 from mlagentbench.environment.sandbox.cgroups import remove_cgroups
 from mlagentbench.environment.sandbox.host import as_root
 from mlagentbench.environment.sandbox.sandbox_spec import USER, WORKSPACE, SandboxSpec

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt, field_validator
 
-from mlagentbench.core.record import Record
+from mlagentbench.core import Record
 
 WORKSPACE = "/workspace"
 TMP = "/tmp"

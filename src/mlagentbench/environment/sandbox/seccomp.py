@@ -9,7 +9,7 @@ import platform
 import struct
 from typing import NamedTuple
 
-from mlagentbench.core.errors import MachineError
+from mlagentbench.core import MachineError
 
 _LOAD = 0x20
 _IF_EQUAL = 0x15

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from socket import SHUT_WR, socket, socketpair
 
-from mlagentbench.core.record import Record
+from mlagentbench.core import Record
 from mlagentbench.environment.sandbox.sandbox import Sandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Execution, Killed
 

@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Coroutine
 
-from mlagentbench.core.errors import SandboxError
+from mlagentbench.core import SandboxError
 from mlagentbench.environment.sandbox.process import Process
 from mlagentbench.environment.sandbox.sandbox_spec import Killed
 

@@ -20,9 +20,13 @@ from typing import Literal, NamedTuple
 
 from pydantic import ValidationError
 
-from mlagentbench.core.disk import recording, take_lock, write_atomically
-from mlagentbench.core.errors import RecordError
-from mlagentbench.core.record import Record
+from mlagentbench.core import (
+    Record,
+    RecordError,
+    recording,
+    take_lock,
+    write_atomically,
+)
 
 _SMALL = 2**20
 """Up to this size contents are hashed first, and not written if already stored."""

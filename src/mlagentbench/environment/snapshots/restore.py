@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from mlagentbench.core.errors import RecordError
-from mlagentbench.core.record import Record
+from mlagentbench.core import Record, RecordError
 from mlagentbench.environment.sandbox.host import as_root
 from mlagentbench.environment.sandbox.safe_files import (
     create_file,

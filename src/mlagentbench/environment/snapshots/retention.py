@@ -13,9 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
-from mlagentbench.core.disk import write_atomically
-from mlagentbench.core.errors import RecordError
-from mlagentbench.core.record import Record
+from mlagentbench.core import Record, RecordError, write_atomically
 from mlagentbench.environment.snapshots.objects import (
     LARGE,
     Entry,

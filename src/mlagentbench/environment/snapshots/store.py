@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from mlagentbench.core.disk import recording
+from mlagentbench.core import recording
 from mlagentbench.environment.snapshots import restore, retention
 from mlagentbench.environment.snapshots.objects import (
     Manifest,

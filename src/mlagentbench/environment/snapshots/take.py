@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from pydantic import PositiveInt
 
-from mlagentbench.core.errors import SandboxError
-from mlagentbench.core.record import Record
+from mlagentbench.core import Record, SandboxError
 from mlagentbench.environment.paths import READ_ONLY
 from mlagentbench.environment.sandbox.host import as_root
 from mlagentbench.environment.sandbox.safe_files import (

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from mlagentbench.core.actions import (
+from mlagentbench.core import (
     APPEND_FILE,
     APPEND_SUMMARY,
     CODE,
@@ -22,11 +22,11 @@ from mlagentbench.core.actions import (
     REFLECTION,
     RETRIEVAL,
     WRITE_FILE,
+    Finding,
+    Step,
     given,
     is_note,
 )
-from mlagentbench.core.scorecard import Finding
-from mlagentbench.core.trace import Step
 from mlagentbench.evaluation.process.run_view import RunView, found
 
 _STATEMENTS = {

@@ -5,22 +5,25 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
-from mlagentbench.core.actions import (
+from mlagentbench.core import (
     APPEND_SUMMARY,
     CHECK_SUBMISSION,
     COPY_FILE,
     FINAL_ANSWER,
+    REJECTED,
     RESTORE_WORKSPACE,
     UNDO_EDIT_SCRIPT,
     WRITING,
+    Budget,
+    Ending,
+    Finding,
+    Spent,
+    Step,
     executes,
     given,
     is_code,
     workspace_name,
 )
-from mlagentbench.core.scorecard import Finding
-from mlagentbench.core.task import Budget
-from mlagentbench.core.trace import REJECTED, Ending, Spent, Step
 from mlagentbench.evaluation.process.run_view import RunView, found
 
 LONGEST_PERIOD = 3

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from mlagentbench.core.scorecard import Finding, ProcessCheck
-from mlagentbench.core.task import Task
-from mlagentbench.core.trace import Trace
+from mlagentbench.core import Finding, ProcessCheck, Task, Trace
 from mlagentbench.evaluation.process.claims import unsupported_claims
 from mlagentbench.evaluation.process.conduct import (
     edits_never_executed,

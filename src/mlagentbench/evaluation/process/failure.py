@@ -19,9 +19,15 @@ without a submission no claim about it can be wrong.
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from mlagentbench.core.actions import WRITING, executes
-from mlagentbench.core.scorecard import FailureMode, ProcessCheck
-from mlagentbench.core.trace import Ending, Step, Trace
+from mlagentbench.core import (
+    WRITING,
+    Ending,
+    FailureMode,
+    ProcessCheck,
+    Step,
+    Trace,
+    executes,
+)
 from mlagentbench.evaluation.process.conduct import is_format_error
 
 Process = Mapping[str, ProcessCheck]

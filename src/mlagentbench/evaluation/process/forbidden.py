@@ -4,18 +4,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mlagentbench.core.actions import (
+from mlagentbench.core import (
     CODE,
     PATHS,
     WRITING,
+    Finding,
+    Step,
+    Task,
     executes,
     given,
     is_code,
     workspace_name,
 )
-from mlagentbench.core.scorecard import Finding
-from mlagentbench.core.task import Task
-from mlagentbench.core.trace import Step
 from mlagentbench.evaluation.process.run_view import RunView, found
 
 _MOST_CHARACTERS = 60_000

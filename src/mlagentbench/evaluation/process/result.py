@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mlagentbench.core.actions import (
+from mlagentbench.core import (
     CHECK_SUBMISSION,
     CODE,
     EXECUTING,
@@ -13,14 +13,14 @@ from mlagentbench.core.actions import (
     READING,
     RESTORE_WORKSPACE,
     WRITING,
+    Finding,
+    Step,
+    Task,
     executes,
     given,
     is_code,
     workspace_name,
 )
-from mlagentbench.core.scorecard import Finding
-from mlagentbench.core.task import Task
-from mlagentbench.core.trace import Step
 from mlagentbench.evaluation.process.run_view import RunView, found
 
 

@@ -5,18 +5,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from mlagentbench.core.actions import (
+from mlagentbench.core import (
     EXECUTING,
     READ_FILE,
     WRITE_FILE,
     WRITING,
+    Ending,
+    Finding,
+    Step,
+    Task,
+    Trace,
     given,
+    truncate,
     workspace_name,
 )
-from mlagentbench.core.scorecard import Finding
-from mlagentbench.core.task import Task
-from mlagentbench.core.text import truncate
-from mlagentbench.core.trace import Ending, Step, Trace
 
 QUOTE_CHARACTERS = 200
 

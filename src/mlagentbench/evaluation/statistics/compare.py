@@ -4,9 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.success import has_usable_starter
+from mlagentbench.core import Record, Scorecard, has_usable_starter
 from mlagentbench.evaluation.statistics.intervals import Estimate, suite_mean, wilson
 from mlagentbench.evaluation.statistics.significance import (
     Contrast,

@@ -13,7 +13,7 @@ from statistics import fmean
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from mlagentbench.core.record import Record
+from mlagentbench.core import Record
 
 CONFIDENCE = 0.95
 

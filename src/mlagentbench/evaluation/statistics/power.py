@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from mlagentbench.core.record import Record
+from mlagentbench.core import Record
 from mlagentbench.evaluation.statistics.intervals import (
     Error,
     combined,

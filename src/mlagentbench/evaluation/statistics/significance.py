@@ -11,7 +11,7 @@ from statistics import fmean
 
 import numpy as np
 
-from mlagentbench.core.record import Record
+from mlagentbench.core import Record
 from mlagentbench.evaluation.statistics.intervals import (
     Estimate,
     around,

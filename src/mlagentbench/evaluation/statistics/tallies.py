@@ -6,9 +6,7 @@ Runs that do not count (ended by the harness, the provider or a user) are in no 
 import math
 from collections.abc import Iterable, Sequence
 
-from mlagentbench.core.record import Record
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.success import has_usable_starter, improvement_of
+from mlagentbench.core import Record, Scorecard, has_usable_starter, improvement_of
 from mlagentbench.evaluation.statistics.intervals import Estimate, wilson
 
 

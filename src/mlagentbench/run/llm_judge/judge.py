@@ -12,17 +12,26 @@ from contextlib import redirect_stdout
 
 from inspect_ai.model import get_model
 
-from mlagentbench.core.errors import ProviderError, RecordError, blame
-from mlagentbench.core.progress import Progress
-from mlagentbench.core.providers import provider_info
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.text import shortened
-from mlagentbench.evaluation.cost import Price, call_cost
-from mlagentbench.evaluation.llm_judge import opinion_of
-from mlagentbench.experiment.experiment import Experiment, same_task
-from mlagentbench.experiment.plan import Judge, RetryLimits
-from mlagentbench.experiment.scorecard_file import last_attempts
-from mlagentbench.experiment.votes_file import Refusal, Vote, VotesFile
+from mlagentbench.core import (
+    Progress,
+    ProviderError,
+    RecordError,
+    Scorecard,
+    blame,
+    provider_info,
+    shortened,
+)
+from mlagentbench.evaluation import Price, call_cost, opinion_of
+from mlagentbench.experiment import (
+    Experiment,
+    Judge,
+    Refusal,
+    RetryLimits,
+    Vote,
+    VotesFile,
+    last_attempts,
+    same_task,
+)
 from mlagentbench.run.llm_judge.prompt import (
     JudgeQuestion,
     ask_for_vote,
@@ -31,7 +40,7 @@ from mlagentbench.run.llm_judge.prompt import (
     transcript,
 )
 from mlagentbench.run.model_calls import ModelRequest, call_model
-from mlagentbench.tasks.load import problem
+from mlagentbench.tasks import problem
 
 logger = logging.getLogger(__name__)
 

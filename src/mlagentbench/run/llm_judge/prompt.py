@@ -23,13 +23,11 @@ from inspect_ai.model import (
 from inspect_ai.util import JSONSchema
 from pydantic import ValidationError
 
-from mlagentbench.agents.protocols.action_input import exact_object
-from mlagentbench.agents.protocols.json_reader import ReadingError, object_at
-from mlagentbench.core.text import clean_text, sendable, shortened
-from mlagentbench.core.trace import ModelCall, Step, Trace
-from mlagentbench.environment.prompts import filled
-from mlagentbench.evaluation.llm_judge import CRITERIA, Judged, Vote
-from mlagentbench.experiment.plan import RetryLimits
+from mlagentbench.agents import ReadingError, exact_object, object_at
+from mlagentbench.core import ModelCall, Step, Trace, clean_text, sendable, shortened
+from mlagentbench.environment import filled
+from mlagentbench.evaluation import CRITERIA, Judged, Vote
+from mlagentbench.experiment import RetryLimits
 from mlagentbench.run.model_calls import ModelRequest, preferred_protocol
 
 JUDGE = "judge"

@@ -28,9 +28,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 from pydantic import Field
 
-from mlagentbench.core.errors import ReplayError, UsageError
-from mlagentbench.core.record import Record
-from mlagentbench.experiment.trace_file import read_trace
+from mlagentbench.core import Record, ReplayError, UsageError
+from mlagentbench.experiment import read_trace
 from mlagentbench.run.model_calls import request_sha
 
 

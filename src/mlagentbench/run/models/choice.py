@@ -8,8 +8,7 @@ import importlib.util
 from collections.abc import Iterable
 from pathlib import Path
 
-from mlagentbench.core.errors import UsageError
-from mlagentbench.core.progress import Progress
+from mlagentbench.core import Progress, UsageError
 from mlagentbench.run.doctor import Fact
 from mlagentbench.run.models.weights import (
     DEFAULT,

@@ -27,10 +27,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from mlagentbench.core.cache import default_cache
-from mlagentbench.core.child import child_command
-from mlagentbench.core.errors import MachineError
-from mlagentbench.core.progress import Silent
+from mlagentbench.core import MachineError, Silent, child_command, default_cache
 from mlagentbench.run.models.choice import require_extra
 from mlagentbench.run.models.local_server import Address, ServerRequest
 from mlagentbench.run.models.weights import (

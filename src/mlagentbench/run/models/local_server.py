@@ -8,8 +8,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from mlagentbench.core.child import read_request, reserve_stdout
-from mlagentbench.core.record import Record
+from mlagentbench.core import Record, read_request, reserve_stdout
 
 HOST = "127.0.0.1"
 CONTEXT_TOKENS = 8192

@@ -20,9 +20,9 @@ from pydantic import ValidationError
 from rich.errors import MarkupError
 from rich.text import Text
 
-from mlagentbench.core.errors import BenchError, UsageError
-from mlagentbench.evaluation.cost import Price, is_free, price_of
-from mlagentbench.experiment.plan import NO_MODEL, Plan
+from mlagentbench.core import BenchError, UsageError
+from mlagentbench.evaluation import Price, is_free, price_of
+from mlagentbench.experiment import NO_MODEL, Plan
 
 _END_OF_LINE = re.compile(r"([^.:;,])\n")
 _SECRET = re.compile(r"(^|_)(key|token|secret|password|credentials?)$", re.IGNORECASE)

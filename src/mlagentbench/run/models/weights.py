@@ -18,12 +18,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from mlagentbench.core.disk import exclusive_lock, writing_to
-from mlagentbench.core.errors import MachineError, TaskError, UsageError
-from mlagentbench.core.progress import Progress
-from mlagentbench.core.record import Record
-from mlagentbench.tasks.digest import sha256_of
-from mlagentbench.tasks.sources import PipArchive
+from mlagentbench.core import (
+    MachineError,
+    Progress,
+    Record,
+    TaskError,
+    UsageError,
+    exclusive_lock,
+    writing_to,
+)
+from mlagentbench.tasks import PipArchive, sha256_of
 
 logger = logging.getLogger(__name__)
 

@@ -4,9 +4,7 @@ import math
 import shutil
 from pathlib import Path
 
-from mlagentbench.core.errors import GraderError
-from mlagentbench.core.success import SUCCESS_THRESHOLD
-from mlagentbench.core.task import Direction, Measured, Task
+from mlagentbench.core import SUCCESS_THRESHOLD, Direction, GraderError, Measured, Task
 from mlagentbench.tasks.check.evidence import Attempt, Subject, Verdict, failed, passed
 from mlagentbench.tasks.digest import sha256_of, task_digest
 from mlagentbench.tasks.load import CANARY, problem, read_table

@@ -6,10 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
-from mlagentbench.core.errors import TaskError
-from mlagentbench.core.record import Record
-from mlagentbench.core.success import improvement
-from mlagentbench.core.task import Measured, Task
+from mlagentbench.core import Measured, Record, Task, TaskError, improvement
 from mlagentbench.tasks.check.probes import Probes, csv_probes
 from mlagentbench.tasks.prepare import Prepared
 from mlagentbench.tasks.task_code import load_function

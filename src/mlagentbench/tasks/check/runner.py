@@ -7,11 +7,16 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from mlagentbench.core.disk import write_atomically
-from mlagentbench.core.errors import GraderError, SubmissionError, TaskError
-from mlagentbench.core.progress import Progress, Silent
-from mlagentbench.core.record import Record
-from mlagentbench.core.task import Task
+from mlagentbench.core import (
+    GraderError,
+    Progress,
+    Record,
+    Silent,
+    SubmissionError,
+    Task,
+    TaskError,
+    write_atomically,
+)
 from mlagentbench.tasks.check import checks
 from mlagentbench.tasks.check.evidence import Bench, Finding, Subject, Verdict, failed
 from mlagentbench.tasks.digest import task_digest

@@ -1,0 +1,30 @@
+from .agents import ActionRequest as ActionRequest
+from .agents import Agent as Agent
+from .agents import Context as Context
+from .api import check_task as check_task
+from .api import compare as compare
+from .api import evaluate as evaluate
+from .api import list_tasks as list_tasks
+from .api import open_experiment as open_experiment
+from .api import rescore as rescore
+from .api import resume as resume
+from .api import write_report as write_report
+from .core import BenchError as BenchError
+from .core import Budget as Budget
+from .core import Ending as Ending
+from .core import Grade as Grade
+from .core import Graded as Graded
+from .core import Progress as Progress
+from .core import RunId as RunId
+from .core import RunObserver as RunObserver
+from .core import Scorecard as Scorecard
+from .core import Step as Step
+from .core import SubmissionError as SubmissionError
+from .core import Task as Task
+from .core import Trace as Trace
+from .experiment import Plan as Plan
+from .run import run as run
+from .tasks import Prepare as Prepare
+from .tasks import load_task as load_task
+
+__version__: str

@@ -1,0 +1,13 @@
+from .catalogue import AGENTS as AGENTS
+from .catalogue import find_agent as find_agent
+from .catalogue import load_agent as load_agent
+from .catalogue import refuse_without_model as refuse_without_model
+from .catalogue import usual_agent as usual_agent
+from .context import Agent as Agent
+from .context import Context as Context
+from .context import ProtocolName as ProtocolName
+from .context import Remaining as Remaining
+from .protocols.action_input import exact_object as exact_object
+from .protocols.json_reader import ReadingError as ReadingError
+from .protocols.json_reader import object_at as object_at
+from .protocols.reply_protocol import ActionRequest as ActionRequest

@@ -1,0 +1,152 @@
+"""Functions of `import mlagentbench as ml`.
+
+Each is a thin call into the folder that does the work. Only functions that start runs
+import the engine, so that reading results stays fast. `ml.run` is
+`mlagentbench.run.pipeline.run`.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from mlagentbench.core import (
+    Harness,
+    NullObserver,
+    Progress,
+    RunId,
+    RunObserver,
+    SandboxUsed,
+    Scorecard,
+    Silent,
+    Task,
+    Trace,
+    UsageError,
+    default_cache,
+    utc_now,
+)
+from mlagentbench.evaluation import (
+    AgentRuns,
+    Comparison,
+    EvaluationContext,
+    Verdict,
+    compare_all,
+    evaluate_run,
+)
+from mlagentbench.experiment import Experiment, last_attempts
+from mlagentbench.tasks import Finding, task_ids, write_checks
+from mlagentbench.tasks import check_task as _check_task
+
+
+def list_tasks() -> list[str]:
+    """Return the ids of all tasks of the suite."""
+    return task_ids()
+
+
+def check_task(
+    task: Task,
+    *,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+    observer: RunObserver | None = None,
+) -> tuple[Finding, ...]:
+    """Validate a task: data, grader, starter and reference.
+
+    If every check passes, the result is recorded in the task's `checks.json`.
+    """
+    from mlagentbench.run import PipelineBench, make_ready
+
+    cache = cache or default_cache()
+    with tempfile.TemporaryDirectory(prefix="mlab-check-") as scratch:
+        ready = make_ready(task, cache, progress or Silent())
+        bench = PipelineBench(cache, observer or NullObserver())
+        findings = _check_task(task, ready.prepared, bench, scratch=Path(scratch))
+    if all(finding.ok for finding in findings):
+        write_checks(task, findings)
+    return findings
+
+
+def open_experiment(folder: str | Path) -> Experiment:
+    """Open an experiment's folder."""
+    experiment = Experiment(Path(folder))
+    if not (experiment.folder / "experiment.json").is_file():
+        raise UsageError(f"{folder} is not an experiment: no experiment.json")
+    return experiment
+
+
+def resume(
+    experiment: Experiment,
+    *,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+    observer: RunObserver | None = None,
+) -> list[RunId]:
+    """Resume the unfinished runs of an experiment; return which they were."""
+    from mlagentbench.run import resume
+
+    return resume(experiment, cache=cache, progress=progress, observer=observer)
+
+
+def rescore(
+    experiment: Experiment,
+    *,
+    steps: bool = False,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+) -> list[Scorecard]:
+    """Grade saved submissions again, after every step too if `steps` is true."""
+    from mlagentbench.run import rescore_experiment
+
+    cache, progress = cache or default_cache(), progress or Silent()
+    return rescore_experiment(experiment, cache, progress, steps=steps)
+
+
+def evaluate(
+    task: Task, trace: Trace, verdict: Verdict, *, run: RunId | None = None
+) -> Scorecard:
+    """Turn a trace and a verdict into a scorecard; nothing is read or written.
+
+    `run` is needed only if the name of the agent or the model contains a colon.
+    """
+    if run is None:
+        name, *middle, seed = trace.run.split(":")
+        if len(middle) != 2:
+            raise UsageError(f"pass run=RunId(...): {trace.run} is ambiguous")
+        run = RunId(task=name, agent=middle[0], model=middle[1], seed=int(seed))
+    context = EvaluationContext(
+        sandbox=SandboxUsed(provider="unknown", limits="unknown"),
+        harness=Harness(
+            version=version("mlagentbench"), inspect_ai=version("inspect_ai")
+        ),
+        created=utc_now(),
+    )
+    return evaluate_run(task, run, trace, verdict, context)
+
+
+def compare(a: Experiment, b: Experiment) -> Comparison:
+    """Compare two experiments of one agent each on the tasks they share."""
+    first, second = _agent_runs(a), _agent_runs(b)
+    if first.name == second.name:
+        first = first.model_copy(update={"name": f"{first.name} in {a.folder}"})
+        second = second.model_copy(update={"name": f"{second.name} in {b.folder}"})
+    return compare_all([first, second])[0]
+
+
+def write_report(experiments: Sequence[Experiment], path: str | Path) -> Path:
+    """Write one HTML page about experiments."""
+    from mlagentbench.report import view_of, write_report
+
+    return write_report(view_of(list(experiments)), Path(path))
+
+
+def _agent_runs(experiment: Experiment) -> AgentRuns:
+    from mlagentbench.report import who
+
+    cards = last_attempts(experiment.scorecards)
+    names = {who(card) for card in cards}
+    if len(names) != 1:
+        raise UsageError(
+            f"{experiment.folder} has runs of {len(names)} agents; compare experiments"
+            " of one agent each, or use `mlab compare EXP:NAME EXP:NAME`"
+        )
+    return AgentRuns(name=names.pop(), cards=tuple(cards))

@@ -1,0 +1,14 @@
+from .averages import who as who
+from .collect import changes_of as changes_of
+from .collect import view_of as view_of
+from .data import ExperimentView as ExperimentView
+from .data import TaskFacts as TaskFacts
+from .data import task_facts as task_facts
+from .export import headline_latex as headline_latex
+from .export import runs_csv as runs_csv
+from .export import write_table as write_table
+from .page import write_report as write_report
+from .terminal import COLUMNS as COLUMNS
+from .terminal import summary_lines as summary_lines
+from .terminal import task_rows as task_rows
+from .terminal import written as written

@@ -110,13 +110,13 @@ def test_a_damaged_trace_is_a_note_and_the_others_are_shown(made):
     assert len(view.cards) == 2
 
 
-def test_a_broken_scorecard_leaves_a_note_and_an_unjudged_run(made):
+def test_a_broken_scorecard_leaves_a_note_and_an_ungraded_run(made):
     experiment = made()
     path = experiment.folder / "scorecards.jsonl"
     path.write_bytes(b'{"torn\n' + path.read_bytes().split(b"\n")[1] + b"\n")
     view = view_of([experiment])
     assert "scorecards.jsonl, line 1" in "".join(view.notes)
-    assert [trace.run for trace in view.unjudged] == [str(run_id(0))]
+    assert [trace.run for trace in view.ungraded] == [str(run_id(0))]
 
 
 def test_an_unknown_task_is_a_note_and_its_runs_are_shown(made):

@@ -5,6 +5,8 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import cast
 
+from pydantic import Field
+
 from mlagentbench.agents.context import Agent
 from mlagentbench.agents.settings import (
     AgentSettings,
@@ -26,8 +28,8 @@ class AgentEntry(Record):
     target: str
     """`module:function`."""
     needs_model: bool = False
-    read_settings: Callable[[Mapping[str, str]], AgentSettings] | None = (
-        AgentSettings.read
+    read_settings: Callable[[Mapping[str, str]], AgentSettings] | None = Field(
+        AgentSettings.read, exclude=True
     )
     """Validates `-A` settings; None for an outside agent, which reads its own."""
 

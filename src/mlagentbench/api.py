@@ -24,6 +24,7 @@ from mlagentbench.core import (
     UsageError,
     default_cache,
     utc_now,
+    who,
 )
 from mlagentbench.evaluation import (
     AgentRuns,
@@ -140,8 +141,6 @@ def write_report(experiments: Sequence[Experiment], path: str | Path) -> Path:
 
 
 def _agent_runs(experiment: Experiment) -> AgentRuns:
-    from mlagentbench.report import who
-
     cards = last_attempts(experiment.scorecards)
     names = {who(card) for card in cards}
     if len(names) != 1:

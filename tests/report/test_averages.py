@@ -1,7 +1,8 @@
 import pytest
 
+from mlagentbench.core import who
 from mlagentbench.core.trace import Ending
-from mlagentbench.report.averages import columns, summary, who
+from mlagentbench.report.averages import columns, summary
 from mlagentbench.report.tables import headlines, suite_tables
 
 FAILED = {"success": False, "significant": False, "improvement": 0.0}

@@ -71,6 +71,7 @@ from .scorecard import RunSeconds as RunSeconds
 from .scorecard import SandboxUsed as SandboxUsed
 from .scorecard import Scorecard as Scorecard
 from .scorecard import Starter as Starter
+from .scorecard import who as who
 from .success import SUCCESS_THRESHOLD as SUCCESS_THRESHOLD
 from .success import has_usable_starter as has_usable_starter
 from .success import improvement as improvement

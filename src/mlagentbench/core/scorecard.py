@@ -202,3 +202,8 @@ class Scorecard(Record):
     def run_id(self) -> RunId:
         """The run of this scorecard."""
         return RunId(task=self.task, agent=self.agent, model=self.model, seed=self.seed)
+
+
+def who(run: Scorecard | RunId) -> str:
+    """Name the agent of a run, and its model if it has one."""
+    return run.agent if run.model in ("", "none") else f"{run.agent} / {run.model}"

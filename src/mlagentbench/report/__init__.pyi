@@ -1,4 +1,3 @@
-from .averages import who as who
 from .collect import changes_of as changes_of
 from .collect import view_of as view_of
 from .data import ExperimentView as ExperimentView

@@ -11,7 +11,13 @@ from typing import Literal
 
 import numpy as np
 
-from mlagentbench.core import Record, RunId, Scorecard, harmless, has_usable_starter
+from mlagentbench.core import (
+    Record,
+    Scorecard,
+    harmless,
+    has_usable_starter,
+    who,
+)
 from mlagentbench.evaluation import (
     Estimate,
     Tally,
@@ -310,8 +316,3 @@ def place_of(card: Scorecard, everyone: Sequence[Column]) -> int:
 
 def _named(card: Scorecard) -> tuple[str, str]:
     return harmless(card.agent), harmless(card.model)
-
-
-def who(run: Scorecard | RunId) -> str:
-    """Name the agent of a run, and its model if it has one."""
-    return run.agent if run.model in ("", "none") else f"{run.agent} / {run.model}"

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from mlagentbench.core import Budget, DataKind, Ending, Record, Scorecard
-from mlagentbench.report.averages import who
+from mlagentbench.core import Budget, DataKind, Ending, Record, Scorecard, who
 from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.number_format import listed
 from mlagentbench.report.run_rows import RunRow, UngradedRow

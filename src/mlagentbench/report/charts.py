@@ -11,6 +11,7 @@ from mlagentbench.core import (
     Scorecard,
     Trace,
     harmless,
+    who,
 )
 from mlagentbench.evaluation import finite_improvement, tally
 from mlagentbench.report.averages import (
@@ -19,7 +20,6 @@ from mlagentbench.report.averages import (
     TimeSplit,
     columns,
     place_of,
-    who,
 )
 from mlagentbench.report.data import ExperimentView, TaskFacts
 from mlagentbench.report.editions import BudgetCurve, EditionPart

@@ -8,13 +8,11 @@ import click
 
 from mlagentbench.cli.console import err, print_json, print_table
 from mlagentbench.cli.options import json_option, split
-from mlagentbench.core import Scorecard, UsageError, harmless
-from mlagentbench.evaluation import AgentRuns
+from mlagentbench.core import Scorecard, UsageError, harmless, who
 from mlagentbench.experiment import Experiment, last_attempts
-from mlagentbench.report import who
 
 if TYPE_CHECKING:
-    from mlagentbench.evaluation import Comparison
+    from mlagentbench.evaluation import AgentRuns, Comparison
 
 
 @click.command("compare")
@@ -68,7 +66,7 @@ def _print(pair: "Comparison") -> None:
         click.echo("\n".join(["\nnotes:", *(f"  {line}" for line in said.remarks)]))
 
 
-def read_sides(texts: Sequence[str]) -> tuple[list[AgentRuns], list[str]]:
+def read_sides(texts: Sequence[str]) -> "tuple[list[AgentRuns], list[str]]":
     """Return the sides, and a warning for each line that could not be read."""
     sides: list[AgentRuns] = []
     warnings: list[str] = []
@@ -79,7 +77,7 @@ def read_sides(texts: Sequence[str]) -> tuple[list[AgentRuns], list[str]]:
     return _told_apart(sides, texts), list(dict.fromkeys(warnings))
 
 
-def _told_apart(sides: list[AgentRuns], texts: Sequence[str]) -> list[AgentRuns]:
+def _told_apart(sides: "list[AgentRuns]", texts: Sequence[str]) -> "list[AgentRuns]":
     if len({side.name for side in sides}) == len(sides):
         return sides
     return [
@@ -88,7 +86,9 @@ def _told_apart(sides: list[AgentRuns], texts: Sequence[str]) -> list[AgentRuns]
     ]
 
 
-def _side(text: str) -> tuple[AgentRuns, list[str]]:
+def _side(text: str) -> "tuple[AgentRuns, list[str]]":
+    from mlagentbench.evaluation import AgentRuns
+
     folder, name = split(text)
     experiment = Experiment(folder)
     cards = last_attempts(experiment.scorecards)

@@ -26,7 +26,7 @@ def test_an_argument_that_is_no_text_is_answered_with_the_usage(value):
 def test_every_spec_is_implemented_and_names_its_own_parameters():
     assert list(ACTIONS) == list(ACTION_SPECS)
     for name, spec in ACTION_SPECS.items():
-        assert ACTIONS[name] == Action.of(spec, ACTIONS[name].do)
+        assert ACTIONS[name] == Action(**vars(spec), do=ACTIONS[name].do)
         assert {spec.reads, spec.writes} - {None} <= set(spec.parameters)
 
 

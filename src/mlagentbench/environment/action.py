@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, Self
+from typing import Protocol
 
 from inspect_ai.model import GenerateConfig
 from inspect_ai.util import SandboxEnvironment
@@ -25,25 +25,20 @@ class RunServices(Protocol):
     @property
     def step_number(self) -> int:
         """The number of the step under way."""
-        ...
 
     def seconds_left(self) -> float:
         """Return how long an execution may still take."""
-        ...
 
     async def ask(
         self, prompt: str, *, role: str, config: GenerateConfig
     ) -> Completion:
         """Ask the language model of a role."""
-        ...
 
     async def restore(self, step: int) -> tuple[str, ...]:
         """Make the workspace what it was after a step; return files not kept."""
-        ...
 
     async def check_submission(self) -> str | None:
         """Return why the submission would be refused as it is now, or None."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -63,11 +58,6 @@ class Action(ActionSpec):
 
     do: Callable[..., Awaitable[str]] = field(kw_only=True)
     """Called with the context and one string per parameter."""
-
-    @classmethod
-    def of(cls, spec: ActionSpec, do: Callable[..., Awaitable[str]]) -> Self:
-        """Return the implementation of a spec."""
-        return cls(**vars(spec), do=do)
 
     async def perform(self, context: ActionContext, given: Mapping[str, object]) -> str:
         """Check the arguments, then act."""

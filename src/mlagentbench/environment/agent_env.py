@@ -40,7 +40,7 @@ class AgentEnv(Record):
 def find_agent_env(cache: Path, variant: AgentEnvName) -> AgentEnv | None:
     """Return the environment if it is there; build nothing."""
     digest = _digest(variant)
-    path = _home(cache) / f"{variant}-{digest[:12]}"
+    path = cache.absolute() / "agent-env" / f"{variant}-{digest[:12]}"
     if not (path / _PYTHON).is_file():
         return None
     return AgentEnv(path=path, digest=digest)
@@ -52,16 +52,17 @@ def ensure_agent_env(
     """Return the environment, built first if need be."""
     if found := find_agent_env(cache, variant):
         return found
-    with exclusive_lock(_home(cache) / f".{variant}.lock"):
+    home = cache.absolute() / "agent-env"
+    with exclusive_lock(home / f".{variant}.lock"):
         if found := find_agent_env(cache, variant):
             return found
-        target = _home(cache) / f"{variant}-{_digest(variant)[:12]}"
+        target = home / f"{variant}-{_digest(variant)[:12]}"
         # A folder that exists already is one whose interpreter is gone.
         with build_folder(target, variant) as new:
             _fill(new, variant, progress or Silent())
     if found := find_agent_env(cache, variant):
         return found
-    raise MachineError(f"the agents' environment in {_home(cache)} is not usable")
+    raise MachineError(f"the agents' environment in {home} is not usable")
 
 
 def _fill(folder: Path, variant: AgentEnvName, progress: Progress) -> None:
@@ -72,8 +73,18 @@ def _fill(folder: Path, variant: AgentEnvName, progress: Progress) -> None:
     progress.start(f"fetching the agents' {variant} environment", len(named))
     _install(folder, lock, progress)
     progress.start("compiling the installed packages", None)
-    _compile(folder)
-    _point_scripts_inside(folder)
+    # Some packages ship files that do not compile; nothing imports those.
+    subprocess.run(
+        [folder / _PYTHON, "-m", "compileall", "-q", "-j", "0", folder / "lib"],
+        check=False,
+        capture_output=True,
+        umask=_UMASK,
+    )
+    # Scripts name the folder's path inside the sandbox.
+    for script in (*(folder / "bin").iterdir(), folder / "pyvenv.cfg"):
+        if script.is_file() and not script.is_symlink():
+            text = script.read_bytes()
+            script.write_bytes(text.replace(os.fsencode(folder), AGENT_ENV.encode()))
 
 
 def _make_venv(folder: Path) -> None:
@@ -131,27 +142,6 @@ def _explain_pip_failure(output: list[str]) -> str:
         f"pip could not fetch {found[1]} for the agents' environment; check the "
         "network and pip's index settings (`pip config list`), then run this again"
     )
-
-
-def _compile(folder: Path) -> None:
-    # Some packages ship files that do not compile; nothing imports those.
-    subprocess.run(
-        [folder / _PYTHON, "-m", "compileall", "-q", "-j", "0", folder / "lib"],
-        check=False,
-        capture_output=True,
-        umask=_UMASK,
-    )
-
-
-def _point_scripts_inside(folder: Path) -> None:
-    for script in (*(folder / "bin").iterdir(), folder / "pyvenv.cfg"):
-        if script.is_file() and not script.is_symlink():
-            text = script.read_bytes()
-            script.write_bytes(text.replace(os.fsencode(folder), AGENT_ENV.encode()))
-
-
-def _home(cache: Path) -> Path:
-    return cache.absolute() / "agent-env"
 
 
 def _lock(variant: AgentEnvName) -> str:

@@ -18,9 +18,20 @@ _LONGEST_PATH = 1024
 
 def workspace_path(name: str) -> PurePosixPath:
     """Return `name` as a normal path relative to the workspace, or raise."""
-    _refuse_odd_text(name)
+    if not name.strip():
+        raise ActionError("an empty path was given; name a file of the workspace")
+    if len(name) > _LONGEST_PATH:
+        raise ActionError(f"{_short(name)}: this path is too long")
+    if not name.isprintable():
+        raise ActionError(
+            f"{_short(name)}: control characters are not allowed in paths"
+        )
     given = PurePosixPath(name)
-    relative = _below_workspace(given) if given.is_absolute() else given
+    if given.is_absolute() and not given.is_relative_to(WORKSPACE):
+        raise ActionError(
+            f"{_short(str(given))} is outside the workspace; use a path relative to it"
+        )
+    relative = given.relative_to(WORKSPACE) if given.is_absolute() else given
     parts = _without_dots(relative, name)
     if any(len(part.encode()) > _LONGEST_NAME for part in parts):
         raise ActionError(f"{_short(name)}: a part of this path is too long")
@@ -35,26 +46,6 @@ def writable_path(name: str) -> PurePosixPath:
     if any(path.is_relative_to(kept) for kept in READ_ONLY):
         raise ActionError(f"{_short(name)} is read-only; write to another file")
     return path
-
-
-def _refuse_odd_text(name: str) -> None:
-    if not name.strip():
-        raise ActionError("an empty path was given; name a file of the workspace")
-    if len(name) > _LONGEST_PATH:
-        raise ActionError(f"{_short(name)}: this path is too long")
-    if not name.isprintable():
-        raise ActionError(
-            f"{_short(name)}: control characters are not allowed in paths"
-        )
-
-
-def _below_workspace(given: PurePosixPath) -> PurePosixPath:
-    try:
-        return given.relative_to(WORKSPACE)
-    except ValueError:
-        raise ActionError(
-            f"{_short(str(given))} is outside the workspace; use a path relative to it"
-        ) from None
 
 
 def _without_dots(relative: PurePosixPath, name: str) -> list[str]:

@@ -44,9 +44,6 @@ class _Fence:
     ticks: int
     language: str
 
-    def closes(self, other: "_Fence") -> bool:
-        return not self.language and self.ticks >= other.ticks
-
 
 def python_block(reply: str) -> str:
     """Return the text of the only Python block, which must be complete."""
@@ -55,32 +52,28 @@ def python_block(reply: str) -> str:
     inside: list[str] = []
     for line in lines_of(reply):
         fence = _fence(line)
-        if opened is None and fence is not None:
-            _refuse_stray_fence(fence, found)
+        if fence is None:
+            inside.append(line)
+        elif opened is None:
+            # Such a fence may have truncated the script before it.
+            if found and not fence.language:
+                raise NoCodeError(
+                    "it has a line of backticks inside or after the python block"
+                )
             opened, inside = fence, []
-        elif opened is not None and fence is not None and fence.closes(opened):
+        elif not fence.language and fence.ticks >= opened.ticks:
             if opened.language in _PYTHON:
                 found.append("".join(inside))
             opened = None
         else:
             inside.append(line)
-    return _only(found, opened)
-
-
-def _only(found: list[str], unfinished: _Fence | None) -> str:
-    if unfinished is not None:
+    if opened is not None:
         raise NoCodeError("it ends inside a code block that is never closed")
     if not found:
         raise NoCodeError("it has no code block that begins with ```python")
     if len(found) > 1:
         raise NoCodeError("it has more than one python code block")
     return found[0]
-
-
-def _refuse_stray_fence(fence: _Fence, found: list[str]) -> None:
-    """Refuse a fence that may have truncated the script before it."""
-    if found and not fence.language:
-        raise NoCodeError("it has a line of backticks inside or after the python block")
 
 
 def _fence(line: str) -> _Fence | None:

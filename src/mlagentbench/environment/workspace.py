@@ -66,7 +66,7 @@ async def _read(context: ActionContext, name: str) -> bytes:
 async def _write(context: ActionContext, name: str, contents: bytes) -> None:
     path = writable_path(name)
     with file_errors(name):
-        await back_up(context, path)
+        await _back_up(context, path)
         await context.sandbox.write_file(str(WORKSPACE / path), contents)
 
 
@@ -85,11 +85,7 @@ def file_errors(name: str) -> Iterator[None]:
         raise ActionError(f"{name}: {error.strerror or error}") from None
 
 
-_NAME = re.compile(r"[0-9]{6}")
-
-
-async def back_up(context: ActionContext, path: PurePosixPath) -> None:
-    """Back up a file that is about to be replaced."""
+async def _back_up(context: ActionContext, path: PurePosixPath) -> None:
     if path.is_relative_to(BACKUP):
         return
     try:
@@ -106,7 +102,9 @@ async def undo(context: ActionContext, path: PurePosixPath) -> bytes:
     listed = await context.sandbox.exec(
         ["ls", "--", str(folder)], timeout=30, timeout_retry=False
     )
-    versions = sorted(name for name in listed.stdout.split() if _NAME.fullmatch(name))
+    versions = sorted(
+        name for name in listed.stdout.split() if re.fullmatch(r"[0-9]{6}", name)
+    )
     if not versions:
         raise ActionError(f"there is no change of {path} to undo")
     last = str(folder / versions[-1])
@@ -124,7 +122,19 @@ async def collect(
     """Copy the named workspace files below `into`; raise if one is unacceptable."""
     left = int(limit_mb * 2**20)
     for name in names:
-        contents = await _contents(sandbox, name, left, limit_mb)
+        try:
+            with override_sandbox_output_limit(max(left, 1), "read_file"):
+                contents = await sandbox.read_file(str(WORKSPACE / name), text=False)
+        except FileNotFoundError:
+            raise SubmissionError(f"{name} is missing") from None
+        except IsADirectoryError:
+            raise SubmissionError(f"{name} is a folder, not a file") from None
+        except OutputLimitExceededError:
+            raise SubmissionError(
+                f"{name} makes the submission larger than {limit_mb:g} MB"
+            ) from None
+        except OSError as error:
+            raise SubmissionError(f"{name}: {error.strerror or error}") from None
         left -= len(contents)
         target = into / workspace_path(name)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -138,24 +148,6 @@ async def fingerprint(sandbox: SandboxEnvironment, names: tuple[str, ...]) -> li
     command = ["stat", "-c", "%n %i %s %y %z", "--", *paths]
     result = await sandbox.exec(command, timeout=30, timeout_retry=False)
     return result.stdout.splitlines()
-
-
-async def _contents(
-    sandbox: SandboxEnvironment, name: str, left: int, limit_mb: float
-) -> bytes:
-    try:
-        with override_sandbox_output_limit(max(left, 1), "read_file"):
-            return await sandbox.read_file(str(WORKSPACE / name), text=False)
-    except FileNotFoundError:
-        raise SubmissionError(f"{name} is missing") from None
-    except IsADirectoryError:
-        raise SubmissionError(f"{name} is a folder, not a file") from None
-    except OutputLimitExceededError:
-        raise SubmissionError(
-            f"{name} makes the submission larger than {limit_mb:g} MB"
-        ) from None
-    except OSError as error:
-        raise SubmissionError(f"{name}: {error.strerror or error}") from None
 
 
 async def save_submission(task: Task, sandbox: SandboxEnvironment, into: Path) -> None:

@@ -2,13 +2,13 @@
 
 import re
 
-from mlagentbench.core import ActionError, actions
-from mlagentbench.environment.action import Action, ActionContext
+from mlagentbench.core import ActionError
+from mlagentbench.environment.action import ActionContext
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
-async def _restore_workspace(context: ActionContext, step_number: str) -> str:
+async def restore_workspace(context: ActionContext, step_number: str) -> str:
     if not _NUMBER.fullmatch(step_number.strip()):
         raise ActionError("step_number must be the number of an earlier step")
     number = int(step_number)
@@ -19,21 +19,12 @@ async def _restore_workspace(context: ActionContext, step_number: str) -> str:
     return done
 
 
-RESTORE_WORKSPACE = Action.of(actions.RESTORE_WORKSPACE, _restore_workspace)
-
-
-async def _check_submission(context: ActionContext) -> str:
+async def check_submission(context: ActionContext) -> str:
     reason = await context.services.check_submission()
     if reason is not None:
         raise ActionError(f"The submission would be refused: {reason}")
     return "The submission would be accepted."
 
 
-CHECK_SUBMISSION = Action.of(actions.CHECK_SUBMISSION, _check_submission)
-
-
-async def _final_answer(context: ActionContext, final_answer: str) -> str:  # noqa: ARG001  # what was answered stands in the step
+async def final_answer(context: ActionContext, final_answer: str) -> str:  # noqa: ARG001  # what was answered stands in the step
     return "The run has ended; what lies in the workspace is judged."
-
-
-FINAL_ANSWER = Action.of(actions.FINAL_ANSWER, _final_answer)

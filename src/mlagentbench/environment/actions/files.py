@@ -1,7 +1,7 @@
 """The actions on files: list, read, write, append, copy, undo, inspect lines."""
 
 from mlagentbench.core import ActionError, actions, lines_of, parse_range
-from mlagentbench.environment.action import Action, ActionContext
+from mlagentbench.environment.action import ActionContext
 from mlagentbench.environment.paths import WORKSPACE, workspace_path, writable_path
 from mlagentbench.environment.workspace import (
     append_text,
@@ -13,7 +13,7 @@ from mlagentbench.environment.workspace import (
 )
 
 
-async def _list_files(context: ActionContext, dir_path: str) -> str:
+async def list_files(context: ActionContext, dir_path: str) -> str:
     folder = WORKSPACE / workspace_path(dir_path)
     # -b shows control bytes in hostile file names as escapes.
     result = await context.sandbox.exec(
@@ -21,53 +21,34 @@ async def _list_files(context: ActionContext, dir_path: str) -> str:
     )
     if not result.success:
         raise ActionError(f"cannot list {dir_path}: {result.stderr.strip()}")
-    return _visible(result.stdout) or "(empty)"
-
-
-def _visible(text: str) -> str:
-    """Escape format characters, which could reorder the text for a reader."""
-    shown = (
+    # Format characters could reorder the text for a reader.
+    visible = (
         char if char == "\n" or char.isprintable() else ascii(char)[1:-1]
-        for char in text
+        for char in result.stdout
     )
-    return "".join(shown)
+    return "".join(visible) or "(empty)"
 
 
-LIST_FILES = Action.of(actions.LIST_FILES, _list_files)
-
-
-async def _read_file(context: ActionContext, file_name: str) -> str:
+async def read_file(context: ActionContext, file_name: str) -> str:
     return await read_text(context, file_name)
 
 
-READ_FILE = Action.of(actions.READ_FILE, _read_file)
-
-
-async def _write_file(context: ActionContext, file_name: str, content: str) -> str:
+async def write_file(context: ActionContext, file_name: str, content: str) -> str:
     await write_text(context, file_name, content)
     return f"{file_name} was written ({len(content)} characters)."
 
 
-WRITE_FILE = Action.of(actions.WRITE_FILE, _write_file)
-
-
-async def _append_file(context: ActionContext, file_name: str, content: str) -> str:
+async def append_file(context: ActionContext, file_name: str, content: str) -> str:
     await append_text(context, file_name, content)
     return f"{len(content)} characters were appended to {file_name}."
 
 
-APPEND_FILE = Action.of(actions.APPEND_FILE, _append_file)
-
-
-async def _copy_file(context: ActionContext, source: str, destination: str) -> str:
+async def copy_file(context: ActionContext, source: str, destination: str) -> str:
     await copy_bytes(context, source, destination)
     return f"{source} was copied to {destination}."
 
 
-COPY_FILE = Action.of(actions.COPY_FILE, _copy_file)
-
-
-async def _undo_edit_script(context: ActionContext, script_name: str) -> str:
+async def undo_edit_script(context: ActionContext, script_name: str) -> str:
     path = writable_path(script_name)
     with file_errors(script_name):
         contents = await undo(context, path)
@@ -75,16 +56,15 @@ async def _undo_edit_script(context: ActionContext, script_name: str) -> str:
     return f"The last edit of {script_name} was undone. It now holds:\n{text}"
 
 
-UNDO_EDIT_SCRIPT = Action.of(actions.UNDO_EDIT_SCRIPT, _undo_edit_script)
-
-
-async def _inspect_script_lines(
+async def inspect_script_lines(
     context: ActionContext,
     script_name: str,
     start_line_number: str,
     end_line_number: str,
 ) -> str:
-    wanted = parse_range(start_line_number, end_line_number, INSPECT_SCRIPT_LINES.usage)
+    wanted = parse_range(
+        start_line_number, end_line_number, actions.INSPECT_SCRIPT_LINES.usage
+    )
     if len(wanted) > actions.INSPECTED_LINES:
         raise ActionError(
             f"these are {len(wanted)} lines;"
@@ -96,6 +76,3 @@ async def _inspect_script_lines(
     last = min(wanted.last, len(lines))
     lead = f"Lines {wanted.first} to {last} of the {len(lines)} lines of {script_name}:"
     return f"{lead}\n{''.join(lines[wanted.first - 1 : last])}"
-
-
-INSPECT_SCRIPT_LINES = Action.of(actions.INSPECT_SCRIPT_LINES, _inspect_script_lines)

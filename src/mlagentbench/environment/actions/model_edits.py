@@ -5,7 +5,6 @@ from inspect_ai.model import GenerateConfig
 from mlagentbench.core import (
     BLOCK_CHARACTERS,
     ActionError,
-    Block,
     LineRange,
     actions,
     difference,
@@ -14,7 +13,7 @@ from mlagentbench.core import (
     sendable,
     split,
 )
-from mlagentbench.environment.action import Action, ActionContext
+from mlagentbench.environment.action import ActionContext
 from mlagentbench.environment.paths import writable_path
 from mlagentbench.environment.prompts import (
     NoCodeError,
@@ -25,11 +24,14 @@ from mlagentbench.environment.prompts import (
 from mlagentbench.environment.workspace import AbsentError, read_text, write_text
 
 
-async def _edit_script(
+async def edit_script(
     context: ActionContext, script_name: str, edit_instruction: str, save_name: str
 ) -> str:
     writable_path(save_name)
-    old = await _text_or_nothing(context, script_name)
+    try:
+        old = await read_text(context, script_name)
+    except AbsentError:
+        old = ""
     refuse_too_long(old, script_name, "Use Edit Script Segment (AI) on a part of it.")
     request = prompt(
         "edit_script",
@@ -38,16 +40,8 @@ async def _edit_script(
         instruction=fenced(edit_instruction),
         tokens=str(EDITOR_TOKENS),
     )
-    return await save(
-        context, script_name, old, save_name, await new_code(context, request)
-    )
-
-
-async def _text_or_nothing(context: ActionContext, name: str) -> str:
-    try:
-        return await read_text(context, name)
-    except AbsentError:
-        return ""
+    new = await new_code(context, request)
+    return await save(context, script_name, old, save_name, new)
 
 
 EDITOR = "editor"
@@ -80,7 +74,8 @@ async def new_code(context: ActionContext, request: str) -> str:
                 " written. Ask for a smaller change, or edit a segment."
             )
         try:
-            return _ending_its_last_line(python_block(sendable(reply.text)))
+            code = python_block(sendable(reply.text))
+            return code if not code or code.endswith("\n") else f"{code}\n"
         except NoCodeError as unusable:
             why = str(unusable)
             # A model copies a bad reply that it is shown, so it is told only the fault.
@@ -102,16 +97,10 @@ async def save(
     return f"{save_name} was written. The difference to {script_name}:\n{changed}"
 
 
-def _ending_its_last_line(code: str) -> str:
-    return code if not code or code.endswith("\n") else f"{code}\n"
-
-
-EDIT_SCRIPT = Action.of(actions.EDIT_SCRIPT, _edit_script)
-
 _NO_TEXT = "\ufffd"
 
 
-async def _edit_script_segment(  # one per parameter, by keyword
+async def edit_script_segment(  # one per parameter, by keyword
     context: ActionContext,
     *,
     script_name: str,
@@ -121,7 +110,9 @@ async def _edit_script_segment(  # one per parameter, by keyword
     save_name: str,
 ) -> str:
     writable_path(save_name)
-    segment = parse_range(start_line_number, end_line_number, EDIT_SCRIPT_SEGMENT.usage)
+    segment = parse_range(
+        start_line_number, end_line_number, actions.EDIT_SCRIPT_SEGMENT.usage
+    )
     old = await read_text(context, script_name)
     before, inside, after = _parts(old, segment, script_name)
     refuse_too_long(inside, "this segment", "Choose fewer lines.")
@@ -149,12 +140,10 @@ def _parts(text: str, segment: LineRange, name: str) -> tuple[str, str, str]:
     return "".join(lines[:start]), "".join(lines[start:end]), "".join(lines[end:])
 
 
-EDIT_SCRIPT_SEGMENT = Action.of(actions.EDIT_SCRIPT_SEGMENT, _edit_script_segment)
-
 MOST_BLOCKS = 20
 
 
-async def _understand_file(
+async def understand_file(
     context: ActionContext, file_name: str, things_to_look_for: str
 ) -> str:
     text = await read_text(context, file_name)
@@ -168,42 +157,26 @@ async def _understand_file(
             " part of it, or run a script that prints what you need."
         )
     sought = fenced(things_to_look_for)
-    answers = [
-        await consult(context, _about(block, number, len(blocks), file_name, sought))
-        for number, block in enumerate(blocks, start=1)
-    ]
-    if len(answers) == 1:
-        return answers[0]
-    return await consult(context, _merging(blocks, answers, file_name, sought))
-
-
-def _about(block: Block, number: int, count: int, name: str, sought: str) -> str:
-    return prompt(
-        "understand_block",
-        name=fenced(name),
-        place=_place(block, number, count),
-        block=fenced(block.text),
-        sought=sought,
-    )
-
-
-def _merging(blocks: list[Block], answers: list[str], name: str, sought: str) -> str:
-    notes = (
-        f"{_place(block, number, len(blocks))}\n{fenced(answer)}"
-        for number, (block, answer) in enumerate(
-            zip(blocks, answers, strict=True), start=1
+    name = fenced(file_name)
+    answer, notes = "", []
+    for number, block in enumerate(blocks, start=1):
+        place = (
+            f"Block {number} of {len(blocks)}: lines {block.first_line} to"
+            f" {block.last_line}, characters {block.first_character} to"
+            f" {block.last_character}"
         )
+        code = fenced(block.text)
+        about = prompt(
+            "understand_block", name=name, place=place, block=code, sought=sought
+        )
+        answer = await consult(context, about)
+        notes.append(f"{place}\n{fenced(answer)}")
+    if len(notes) == 1:
+        return answer
+    merging = prompt(
+        "understand_merge", name=name, notes="\n\n".join(notes), sought=sought
     )
-    return prompt(
-        "understand_merge", name=fenced(name), notes="\n\n".join(notes), sought=sought
-    )
-
-
-def _place(block: Block, number: int, count: int) -> str:
-    return (
-        f"Block {number} of {count}: lines {block.first_line} to {block.last_line},"
-        f" characters {block.first_character} to {block.last_character}"
-    )
+    return await consult(context, merging)
 
 
 HELPER = "helper"
@@ -214,8 +187,5 @@ async def consult(context: ActionContext, question: str) -> str:
     """Return the helper's reply, marked if the length limit truncated it."""
     config = GenerateConfig(temperature=0.01, max_tokens=HELPER_TOKENS)
     reply = await context.services.ask(question, role=HELPER, config=config)
-    said = sendable(reply.text).strip() or "(The helper model said nothing.)"
-    return f"{said}\n[cut off by the length limit]" if reply.cut_off else said
-
-
-UNDERSTAND_FILE = Action.of(actions.UNDERSTAND_FILE, _understand_file)
+    text = sendable(reply.text).strip() or "(The helper model said nothing.)"
+    return f"{text}\n[cut off by the length limit]" if reply.cut_off else text

@@ -1,28 +1,21 @@
 """The actions on the research log: append, retrieve, reflect."""
 
-from mlagentbench.core import actions, shortened
-from mlagentbench.environment.action import Action, ActionContext
+from mlagentbench.core import shortened
+from mlagentbench.environment.action import ActionContext
 from mlagentbench.environment.actions.model_edits import consult
 from mlagentbench.environment.prompts import fenced, prompt
 from mlagentbench.environment.workspace import AbsentError, append_text, read_text
 
 
-async def _append_summary(context: ActionContext, content: str) -> str:
-    await add_to_log(context, content)
+async def append_summary(context: ActionContext, content: str) -> str:
+    await append_text(context, RESEARCH_LOG, f"{content.rstrip()}\n")
     return f"The summary was appended to {RESEARCH_LOG}."
 
 
 RESEARCH_LOG = "research_log.log"
 
 
-async def add_to_log(context: ActionContext, content: str) -> None:
-    await append_text(context, RESEARCH_LOG, f"{content.rstrip()}\n")
-
-
-APPEND_SUMMARY = Action.of(actions.APPEND_SUMMARY, _append_summary)
-
-
-async def _retrieval(context: ActionContext, current_plan: str) -> str:
+async def retrieval(context: ActionContext, current_plan: str) -> str:
     log = await read_log(context)
     if not log:
         return "The research log is empty; Append Summary to Research Log fills it."
@@ -43,10 +36,7 @@ async def read_log(context: ActionContext) -> str:
     return shortened(text, _CHARACTERS) if text.strip() else ""
 
 
-RETRIEVAL = Action.of(actions.RETRIEVAL, _retrieval)
-
-
-async def _reflection(context: ActionContext, things_to_reflect_on: str) -> str:
+async def reflection(context: ActionContext, things_to_reflect_on: str) -> str:
     log = await read_log(context) or "(nothing yet)"
     question = prompt(
         "reflection",
@@ -55,6 +45,3 @@ async def _reflection(context: ActionContext, things_to_reflect_on: str) -> str:
         topic=fenced(things_to_reflect_on),
     )
     return await consult(context, question)
-
-
-REFLECTION = Action.of(actions.REFLECTION, _reflection)

@@ -1,4 +1,4 @@
-"""What an attack is: a script, what it goes for, and what must come of it."""
+"""An attack: a script, and its required outcome."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -37,8 +37,7 @@ class Attack(Record):
     """One row of the table."""
 
     name: str
-    """The script is `attacks/NAME.py`."""
-    goes_for: str
+    """The script is `attacks/NAME.py`; its docstring describes the attack."""
     must: str
     """The outcome it must have in the sandbox."""
     play: Callable[..., Awaitable[Seen]]
@@ -58,7 +57,6 @@ class Attack(Record):
 
     @property
     def script(self) -> str:
-        """The script's text."""
         return (ATTACKS / f"{self.name}.py").read_text(encoding="utf-8")
 
 

@@ -21,11 +21,9 @@ class Leftovers(Record):
 
     @property
     def any(self) -> bool:
-        """Whether there is any."""
         return any((self.processes, self.mounts, self.control_groups, self.folders))
 
     def __str__(self) -> str:
-        """One line for people."""
         kinds = self.model_dump()
         counts = ", ".join(
             f"{len(found)} {kind.replace('_', ' ')}" for kind, found in kinds.items()
@@ -58,6 +56,17 @@ def tidy(scratch: Path) -> None:
 def processes_in(room: Path) -> list[int]:
     """Return the processes that have a room's folder in their view."""
     return [pid for pid, _ in _processes(room)]
+
+
+def processes_naming(word: str) -> dict[int, bytes]:
+    """Return the command lines that hold a word, by process."""
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes()
+            if word.encode() in words:
+                found[int(process.name)] = words
+    return found
 
 
 def _processes(place: Path) -> Iterator[tuple[int, str]]:

@@ -15,25 +15,22 @@ UID = 60991
 
 
 def as_ordinary_user(
-    command: Sequence[str], *, needs: Sequence[Path], home: Path, cwd: Path
+    command: Sequence[str], *, needs: Sequence[Path], home: Path, **variables: str
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command as somebody who owns nothing but `home` and can read `needs`."""
     who = [f"--reuid={UID}", f"--regid={UID}", "--clear-groups", "--inh-caps=-all"]
     return subprocess.run(
         [
             *(find_program("bwrap"), "--dev-bind", "/", "/", *_opened(needs)),
-            *("--die-with-parent", "--", find_program("setpriv"), *who, "--", *command),
+            *("--die-with-parent", "--", find_program("setpriv"), *who),
+            *("--no-new-privs", "--", *command),
         ],
         check=False,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        cwd=cwd,
-        env={
-            "HOME": str(home),
-            "PATH": os.environ["PATH"],
-            "TMPDIR": str(home / "tmp"),
-        },
+        cwd=Path(__file__).parents[2],
+        env={"HOME": str(home), "PATH": os.environ["PATH"], **variables},
     )
 
 
@@ -41,8 +38,8 @@ def _opened(paths: Sequence[Path]) -> Iterator[str]:
     for folder in {_closed_above(path) for path in paths} - {None}:
         yield from ("--perms", "0755", "--tmpfs", str(folder))
         for path in paths:
-            if path.is_relative_to(str(folder)):
-                yield from _parents(path, Path(str(folder)))
+            if path.is_relative_to(folder):
+                yield from _parents(path, folder)
                 yield from ("--ro-bind", str(path), str(path))
 
 

@@ -144,7 +144,7 @@ async def kept_without_its_mode(scene: Scene) -> Seen:
     kept = scene.stage.scratch / "kept" / scene.attack.name
     kept.mkdir(parents=True)
     try:
-        await collect(scene.sandbox, scene.room.task.submission, kept, limit_mb=200)
+        await collect(scene.sandbox, scene.context.task.submission, kept, limit_mb=200)
     except SubmissionError as refused:
         return Seen(succeeded=False, evidence=str(refused))
     mode = (kept / "submission.csv").stat().st_mode & 0o7777
@@ -152,7 +152,7 @@ async def kept_without_its_mode(scene: Scene) -> Seen:
 
 
 async def folder_removed(scene: Scene) -> Seen:
-    """Demand that the harness can still list, and can close the room."""
+    """Demand that the harness can still list, and can close the sandbox."""
     planted = await scene.run()
     listed = await scene.act("List Files", dir_path=".")
     scene.sandbox.sandbox.close()
@@ -160,5 +160,5 @@ async def folder_removed(scene: Scene) -> Seen:
     said = planted.text.splitlines()[-1]
     return Seen(
         succeeded=not gone or not listed.ok,
-        evidence=f"room {'removed whole' if gone else 'still there'}; {said}"[:200],
+        evidence=f"folder {'removed whole' if gone else 'still there'}; {said}"[:200],
     )

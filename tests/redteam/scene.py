@@ -1,6 +1,5 @@
 """One attack in a real sandbox, carried out through the actions an agent has."""
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
@@ -15,7 +14,7 @@ from mlagentbench.core.text import shortened
 from mlagentbench.environment.action import ActionContext, Completion
 from mlagentbench.environment.actions import ACTIONS
 from mlagentbench.environment.sandbox import watchdog
-from mlagentbench.environment.sandbox.inspect_provider import BwrapConfig, BwrapSandbox
+from mlagentbench.environment.sandbox.inspect_provider import BwrapSandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 from mlagentbench.run.job import Job
 from mlagentbench.run.validation import refusal
@@ -29,7 +28,7 @@ class Scene:
 
     stage: Stage
     attack: Attack
-    room: ActionContext
+    context: ActionContext
     sandbox: BwrapSandbox
 
     @property
@@ -40,7 +39,7 @@ class Scene:
     async def act(self, name: str, **given: str) -> Observed:
         """Take one action; anything but a refusal or an observation is our fault."""
         try:
-            text = await ACTIONS[name].perform(self.room, given)
+            text = await ACTIONS[name].perform(self.context, given)
         except ActionError as refused:
             return Observed(ok=False, text=shortened(str(refused)), given=given)
         except Exception as error:
@@ -61,17 +60,21 @@ class Scene:
 async def perform(stage: Stage, attack: Attack, *, loosened: bool = False) -> Seen:
     """Carry out an attack; `loosened` leaves the limits that a run has."""
     config = stage.order.sandbox_config(seed=1)
+    files = watchdog.FILES_AT_MOST
     if not loosened:
-        config = _with_limits(config, attack.limits)
-    with _files_at_most(None if loosened else attack.files):
+        limits = Limits(**(config.limits.model_dump() | attack.limits))
+        config = config.model_copy(update={"limits": limits})
+        files = attack.files or files
+    with patch.object(watchdog, "FILES_AT_MOST", files):
         opened = await BwrapSandbox.sample_init(attack.name, config, {})
     sandbox = opened["default"].as_type(BwrapSandbox)
     stage.rooms_seen.add(sandbox.sandbox.workspace.parent.name)
     before = stage.digest()
     try:
-        seen = await attack.play(
-            Scene(stage, attack, _room(stage, attack, sandbox), sandbox)
-        )
+        services = AttackServices(stage.order, sandbox, attack)
+        task, problem = stage.order.task, stage.order.problem
+        context = ActionContext(task, sandbox, problem, services)
+        seen = await attack.play(Scene(stage, attack, context, sandbox))
     except HarnessFaultError as fault:
         seen = Seen(succeeded=True, evidence=f"the run would be broken: {fault}")
     finally:
@@ -81,13 +84,6 @@ async def perform(stage: Stage, attack: Attack, *, loosened: bool = False) -> Se
     if stage.digest() != before:
         return Seen(succeeded=True, evidence="data, labels or metric were changed")
     return seen
-
-
-def _room(stage: Stage, attack: Attack, sandbox: BwrapSandbox) -> ActionContext:
-    order = stage.order
-
-    services = AttackServices(order, sandbox, attack)
-    return ActionContext(order.task, sandbox, order.problem, services)
 
 
 @dataclass(frozen=True)
@@ -100,29 +96,15 @@ class AttackServices:
     step_number: int = 1
 
     def seconds_left(self) -> float:
-        """Return how long the attack may take."""
         return self.attack.seconds
 
     async def ask(
         self, prompt: str, *, role: str, config: GenerateConfig
     ) -> Completion:
-        """Refuse: there is no model."""
         raise ActionError(f"there is no {role} model here for {prompt} ({config})")
 
     async def restore(self, step: int) -> tuple[str, ...]:
-        """Refuse: there is no snapshot."""
         raise ActionError(f"step {step} was not kept")
 
     async def check_submission(self) -> str | None:
-        """Check the submission as a real run does."""
         return await refusal(self.job.task, self.job.prepared, self.sandbox)
-
-
-def _files_at_most(files: int | None) -> AbstractContextManager[object]:
-    allowed = watchdog.FILES_AT_MOST if files is None else files
-    return patch.object(watchdog, "FILES_AT_MOST", allowed)
-
-
-def _with_limits(config: BwrapConfig, tighter: dict[str, int]) -> BwrapConfig:
-    limits = Limits(**(config.limits.model_dump() | tighter))
-    return config.model_copy(update={"limits": limits})

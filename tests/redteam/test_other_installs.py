@@ -118,7 +118,8 @@ def test_an_ordinary_user_is_as_safe(elsewhere, cache):
     _copy_cache(cache, home, agent_env)
     needs = [Path(sys.base_prefix), Path(sys.prefix), PROJECT, agent_env]
     command = [sys.executable, "-m", "tests.redteam", "--cache", str(home / "cache")]
-    done = as_ordinary_user([*command, *QUICK], needs=needs, home=home, cwd=PROJECT)
+    tmp = str(home / "tmp")
+    done = as_ordinary_user([*command, *QUICK], needs=needs, home=home, TMPDIR=tmp)
     assert done.returncode == 0, done.stdout
 
 

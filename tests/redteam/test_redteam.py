@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from tests.redteam.attack import ATTACKS as SCRIPTS
 from tests.redteam.suite import tried
-from tests.redteam.table import ATTACKS, attacks_here
-from tests.redteam.table_take import TAKE
+from tests.redteam.table import ATTACKS, TAKE, attacks_here
 
 
 def _parameter(attack):

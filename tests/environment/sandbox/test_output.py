@@ -18,13 +18,13 @@ def kept(limit: int, *pieces: bytes) -> HeadAndTail:
 def test_what_fits_is_kept_whole():
     keeper = kept(10, b"01234", b"56789")
     assert keeper.contents() == b"0123456789"
-    assert not keeper.truncated
+    assert not keeper.dropped
 
 
 def test_the_middle_is_dropped_and_said_to_be():
     keeper = kept(10, b"abcdefgh", b"ijklmnop")
     assert keeper.contents() == b"abcde\n[... 6 bytes dropped ...]\nlmnop"
-    assert keeper.truncated
+    assert keeper.dropped
 
 
 @given(st.lists(st.binary(max_size=40)), st.integers(min_value=1, max_value=50))

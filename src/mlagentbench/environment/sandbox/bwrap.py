@@ -80,7 +80,8 @@ class BwrapCommand:
         """Look up the programs once; `tree` comes from `file_tree`."""
         listed = ",".join(map(str, cores))
         self._pinned = [find_program("taskset"), "--cpu-list", listed]
-        self._isolated = [find_program("bwrap"), *_namespaces(), *tree]
+        namespaces = _ROOT_NAMESPACES if as_root() else _USER_NAMESPACES
+        self._isolated = [find_program("bwrap"), *_ISOLATED, *namespaces, *tree]
         begin = ["/bin/sh", "-c", _BEGIN, "sh"]
         self._inside = {
             may_write: [*begin, *_limited(limits, file_mb), *_unprivileged(uid)]
@@ -95,16 +96,12 @@ class BwrapCommand:
         may_write: bool = True,
     ) -> list[str]:
         """Return the complete command line around `words`."""
+        seccomp, status, gate = map(str, descriptors)
         return [
             *self._pinned,
             *self._isolated,
-            *(
-                "--seccomp",
-                str(descriptors.seccomp),
-                "--block-fd",
-                str(descriptors.gate),
-            ),
-            *("--json-status-fd", str(descriptors.status), "--chdir", WORKSPACE, "--"),
+            *("--seccomp", seccomp, "--block-fd", gate),
+            *("--json-status-fd", status, "--chdir", WORKSPACE, "--"),
             *self._inside[may_write],
             *words,
         ]
@@ -121,11 +118,7 @@ def with_cwd_and_variables(
     return [find_program("env"), f"--chdir={cwd}", *settings, *words]
 
 
-def _namespaces() -> list[str]:
-    common = ["--die-with-parent", "--new-session", "--hostname", "sandbox"]
-    return [*common, *(_ROOT_NAMESPACES if as_root() else _USER_NAMESPACES)]
-
-
+_ISOLATED = ("--die-with-parent", "--new-session", "--hostname", "sandbox")
 _ROOT_NAMESPACES = (
     *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"),
     "--unshare-cgroup-try",
@@ -177,22 +170,25 @@ def file_tree(spec: SandboxSpec, folder: SandboxFolder, limits: Limits) -> list[
     host = HostFolders(folder)
     programs = [*_system(host), *_interpreter(spec.agent_env, host)]
     host.refuse_exposed(spec)
-    return [
+    shared_memory = str(limits.memory_mb * 2**20 // 2)
+    arguments = [
         *programs,
         *_parents(Path(AGENT_ENV)),
-        *_read_only(spec.agent_env, AGENT_ENV),
-        *_devices(limits),
-        *_read_only(folder.etc, "/etc"),
+        *("--ro-bind", str(spec.agent_env), AGENT_ENV),
+        *("--proc", "/proc", "--dev", "/dev"),
+        *("--perms", "1777", "--size", shared_memory, "--tmpfs", "/dev/shm"),
+        *("--remount-ro", "/dev", "--ro-bind", str(folder.etc), "/etc"),
         *("--ro-bind-try", str(ALTERNATIVES), str(ALTERNATIVES)),
         *("--bind", str(folder.workspace), WORKSPACE, "--bind", str(folder.tmp), TMP),
-        *_mounts(spec),
-        *("--remount-ro", "/", "--clearenv"),
-        *(
-            argument
-            for name, value in sorted(spec.variables.items())
-            for argument in ("--setenv", name, value)
-        ),
     ]
+    for mount in spec.mounts:
+        if not PurePath(mount.target).is_relative_to(WORKSPACE):
+            arguments += _parents(Path(mount.target))
+        arguments += ["--ro-bind", str(mount.source), mount.target]
+    arguments += ["--remount-ro", "/", "--clearenv"]
+    for name, value in sorted(spec.variables.items()):
+        arguments += ["--setenv", name, value]
+    return arguments
 
 
 class HostFolders:
@@ -219,10 +215,10 @@ class HostFolders:
 
     def refuse_exposed(self, spec: SandboxSpec) -> None:
         """Refuse sources whose neighbours would be seen or that hold private files."""
-        for mount in spec.mounts:
-            if _outermost(self._private, mount.source.resolve()):
-                raise MachineError(f"{mount.source} holds files no sandbox may see")
         sources = [mount.source for mount in spec.mounts]
+        for source in sources:
+            if _outermost(self._private, source.resolve()):
+                raise MachineError(f"{source} holds files no sandbox may see")
         for source in (spec.agent_env, *sources):
             seen = _is_below(source.resolve(), self._shown)
             if seen and not _is_below(source.resolve(), self._covered):
@@ -255,30 +251,8 @@ def _interpreter(agent_env: Path, host: HostFolders) -> list[str]:
     for executable in interpreter.executables:
         if not executable.parent.resolve().is_relative_to(_USR):
             arguments += _parents(executable)
-            arguments += _read_only(executable, str(executable))
+            arguments += ["--ro-bind", str(executable), str(executable)]
     return arguments
-
-
-def _devices(limits: Limits) -> list[str]:
-    shared = str(limits.memory_mb * 2**20 // 2)
-    return [
-        *("--proc", "/proc", "--dev", "/dev"),
-        *("--perms", "1777", "--size", shared, "--tmpfs", "/dev/shm"),
-        *("--remount-ro", "/dev"),
-    ]
-
-
-def _mounts(spec: SandboxSpec) -> list[str]:
-    arguments = []
-    for mount in spec.mounts:
-        if not PurePath(mount.target).is_relative_to(WORKSPACE):
-            arguments += _parents(Path(mount.target))
-        arguments += _read_only(mount.source, mount.target)
-    return arguments
-
-
-def _read_only(source: Path, target: str) -> list[str]:
-    return ["--ro-bind", str(source), target]
 
 
 def _parents(path: Path) -> list[str]:

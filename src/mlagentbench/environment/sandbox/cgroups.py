@@ -15,7 +15,7 @@ import secrets
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -96,10 +96,8 @@ class Hierarchy(Record):
 
 def make_cgroup(hierarchy: Hierarchy, name: str, limits: Limits) -> Cgroup:
     """Make a group that holds everything in it to `limits`."""
+    group = Cgroup(hierarchy.version, hierarchy.parents).child(name)
     parts = {key: parent / name for key, parent in hierarchy.parents.items()}
-    group = Cgroup(hierarchy.version, parts)
-    for folder in group.folders:
-        folder.mkdir()
     for controller, part in parts.items():
         for file, value in _settings(hierarchy.version, controller, limits):
             _set(part / file, value)
@@ -160,62 +158,45 @@ def _set(file: Path, value: str) -> None:
 
 def _remove(folder: Path) -> None:
     deadline = time.monotonic() + _EMPTY_SECONDS
-    while True:
-        for pid in _pids(folder):
+    while folder.exists():
+        pids: list[str] = []
+        with contextlib.suppress(OSError):
+            pids = (folder / "cgroup.procs").read_text().split()
+        for pid in pids:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(int(pid), signal.SIGKILL)
         try:
             folder.rmdir()
-        except FileNotFoundError:
-            return
         except OSError as error:
             if time.monotonic() > deadline:
                 raise SandboxError(f"{folder} does not become empty") from error
             time.sleep(0.002)
-        else:
-            return
-
-
-def _pids(folder: Path) -> list[int]:
-    try:
-        return [int(pid) for pid in (folder / "cgroup.procs").read_text().split()]
-    except OSError:
-        return []
 
 
 CONTROLLERS = ("memory", "pids", "cpu")
 
 _ROOT = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
-_JOIN = 'echo $$ > "$1"'
 
 
 def find_hierarchy(
     root: Path = _ROOT, membership: Path = _MEMBERSHIP
 ) -> Hierarchy | None:
     """Return the place where groups can be made and joined; None if there is none."""
-    own = _own_groups(membership)
-    parents = _parents_v1(root, own)
-    if parents:
-        return Hierarchy(version=1, parents=parents)
-    parents = _parents_v2(root, own.get("", "/"))
-    return Hierarchy(version=2, parents=parents) if parents else None
-
-
-def _own_groups(membership: Path) -> dict[str, str]:
     own: dict[str, str] = {}
     if membership.exists():
         for line in membership.read_text().splitlines():
             _, controllers, path = line.split(":", 2)
             own.update(dict.fromkeys(controllers.split(","), path))
-    return own
+    if parents := _parents_v1(root, own):
+        return Hierarchy(version=1, parents=parents)
+    parents = _parents_v2(root, own.get("", "/"))
+    return Hierarchy(version=2, parents=parents) if parents else None
 
 
 def _parents_v1(root: Path, own: dict[str, str]) -> dict[str, Path]:
     parents = {}
-    for controller in CONTROLLERS:
-        if controller not in own:
-            continue
+    for controller in (name for name in CONTROLLERS if name in own):
         mount = root / controller
         inside = mount / own[controller].lstrip("/")
         # In a container the path may be the host's, which is not visible inside.
@@ -226,19 +207,16 @@ def _parents_v1(root: Path, own: dict[str, str]) -> dict[str, Path]:
 
 
 def _parents_v2(root: Path, own: str) -> dict[str, Path]:
-    for folder in _upwards(root, root / own.lstrip("/")):
+    group = root / own.lstrip("/")
+    for folder in (group, *group.parents):
+        if not folder.is_relative_to(root):
+            break
         control = folder / "cgroup.subtree_control"
         delegated = set(control.read_text().split()) if control.exists() else set()
         wanted = [name for name in CONTROLLERS if name in delegated]
         if {"memory", "pids"} <= set(wanted) and _can_be_joined(folder):
             return dict.fromkeys(wanted, folder)
     return {}
-
-
-def _upwards(root: Path, folder: Path) -> Iterator[Path]:
-    while folder.is_relative_to(root):
-        yield folder
-        folder = folder.parent
 
 
 def _can_be_joined(parent: Path) -> bool:
@@ -250,7 +228,8 @@ def _can_be_joined(parent: Path) -> bool:
     except OSError:
         return False
     try:
-        command = ["/bin/sh", "-c", _JOIN, "sh", str(trial / "cgroup.procs")]
+        join = 'echo $$ > "$1"'
+        command = ["/bin/sh", "-c", join, "sh", str(trial / "cgroup.procs")]
         joined = subprocess.run(command, check=False, env={}, capture_output=True)
         return joined.returncode == 0
     finally:

@@ -126,29 +126,21 @@ class BwrapSandbox(SandboxEnvironment):
             env=env,
             timeout=timeout,
         )
-        return self._result(cmd, execution, timeout)
-
-    def _result(
-        self, cmd: list[str], execution: Execution, timeout: float | None
-    ) -> ExecResult[str]:
         stdout = execution.stdout.decode(errors="replace")
         stderr = execution.stderr.decode(errors="replace")
         if execution.killed == "timeout":
             raise ExecutionTimedOut(timeout or execution.seconds, stdout, stderr)
         if _not_permitted(execution):
             raise os_error(errno.EACCES, cmd[0])
+        if execution.killed is not None:
+            limit = f"{self._limits.memory_mb} MB memory limit"
+            if execution.killed == "disk":
+                limit = (
+                    f"disk limit of {self._limits.workspace_mb} MB or its file limit"
+                )
+            stderr += f"\n[killed: the {limit} was reached]\n"
         returncode = execution.returncode
-        stderr += self._notice(execution)
         return ExecResult(returncode == 0, returncode, stdout, stderr)
-
-    def _notice(self, execution: Execution) -> str:
-        limits = {
-            "memory": f"{self._limits.memory_mb} MB memory limit",
-            "disk": f"disk limit of {self._limits.workspace_mb} MB or its file limit",
-        }
-        if execution.killed not in limits:
-            return ""
-        return f"\n[killed: the {limits[execution.killed]} was reached]\n"
 
     async def write_file(self, file: str, contents: str | bytes) -> None:
         data = contents.encode() if isinstance(contents, str) else contents
@@ -168,26 +160,24 @@ class BwrapSandbox(SandboxEnvironment):
         text: bool = True,  # noqa: FBT001, FBT002  # Inspect's signature
     ) -> str | bytes:
         """Read a file; those of workspace, /tmp and mounts need no process."""
-        if self.sandbox.reaches(file):
-            contents = self._read_on_host(file)
-        else:
-            contents = await self._read_inside(file)
-        return contents.decode() if text else contents
-
-    def _read_on_host(self, file: str) -> bytes:
-        limit = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
         try:
-            return self.sandbox.read(file, limit=limit)
+            if self.sandbox.reaches(file):
+                limit = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
+                contents = self.sandbox.read(file, limit=limit)
+            else:
+                contents = await self._read_inside(file)
         except OSError as error:
             if error.errno == errno.EFBIG:
-                raise _too_large() from error
+                limit_text = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR
+                raise OutputLimitExceededError(limit_text, None) from error
             raise
+        return contents.decode() if text else contents
 
     async def _read_inside(self, file: str) -> bytes:
         command = ["cat", "--", file]
         execution = await self.sandbox.execute(command, timeout=_READ_SECONDS)
         if execution.truncated:
-            raise _too_large()
+            raise os_error(errno.EFBIG, file)
         for number in (errno.ENOENT, errno.EISDIR, errno.EACCES):
             if os.strerror(number).encode() in execution.stderr:
                 raise os_error(number, file)
@@ -208,8 +198,3 @@ def _not_permitted(execution: Execution) -> bool:
     refused = os.strerror(errno.EACCES).encode() in execution.stderr
     by_wrapper = execution.stderr.startswith(_WRAPPERS)
     return execution.returncode == CANNOT_RUN and refused and by_wrapper
-
-
-def _too_large() -> OutputLimitExceededError:
-    limit = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR
-    return OutputLimitExceededError(limit_str=limit, truncated_output=None)

@@ -23,11 +23,7 @@ from mlagentbench.environment.sandbox.cgroups import (
 from mlagentbench.environment.sandbox.host import as_root, kernel_version, version_in
 from mlagentbench.environment.sandbox.sandbox_folder import FIRST_UID
 from mlagentbench.environment.sandbox.sandbox_spec import WORKSPACE, Limits
-from mlagentbench.environment.sandbox.seccomp import (
-    ARCHITECTURES,
-    machine,
-    seccomp_filter,
-)
+from mlagentbench.environment.sandbox.seccomp import ARCHITECTURES, seccomp_filter
 
 _OLDEST_BWRAP = (0, 8)
 _OLDEST_KERNEL = (5, 6)
@@ -104,9 +100,7 @@ def probe(*, system: str | None = None, search: str = SYSTEM_PATH) -> Isolation:
         or _check_versions(search)
         or _check_isolation()
     )
-    if problem is not None:
-        return problem
-    return Isolation(
+    return problem or Isolation(
         ok=True,
         mode="root" if as_root() else "user",
         limits=limits_in_force(find_hierarchy()),
@@ -119,27 +113,22 @@ def _check_system(system: str) -> Isolation | None:
             f"Runs are isolated by Linux, and this is {system}.",
             "Use a Linux machine, a virtual machine, or WSL 2 under Windows.",
         )
-    if machine() not in ARCHITECTURES:
+    if (machine := platform.machine()) not in ARCHITECTURES:
         known = " or ".join(ARCHITECTURES)
-        return _not_isolated(
-            f"{machine()} is not supported.", f"Use an {known} machine."
-        )
+        return _not_isolated(f"{machine} is not supported.", f"Use an {known} machine.")
     return None
 
 
 def _check_programs(search: str) -> Isolation | None:
     for program, package in _PACKAGES.items():
         if shutil.which(program, path=search) is None:
+            known = (name for name in _INSTALLERS if shutil.which(name, path=search))
+            installer = _INSTALLERS[next(known, "apt-get")]
             return _not_isolated(
                 f"{program} is not installed, and without it nothing can be isolated.",
-                f"Install it: `sudo {_installer(search)} {package}`.",
+                f"Install it: `sudo {installer} {package}`.",
             )
     return None
-
-
-def _installer(search: str) -> str:
-    known = (name for name in _INSTALLERS if shutil.which(name, path=search))
-    return _INSTALLERS[next(known, "apt-get")]
 
 
 def _check_versions(search: str) -> Isolation | None:
@@ -162,7 +151,7 @@ def _check_isolation() -> Isolation | None:
         _BARE_TREE, Limits(), uid=FIRST_UID, cores=sorted(os.sched_getaffinity(0))[:1]
     )
     with tempfile.TemporaryFile() as filter_, Path(os.devnull).open("r+b") as null:
-        filter_.write(seccomp_filter(machine()))
+        filter_.write(seccomp_filter(platform.machine()))
         filter_.seek(0)
         descriptors = BwrapDescriptors(filter_.fileno(), null.fileno(), null.fileno())
         trial = subprocess.run(

@@ -79,6 +79,7 @@ class Process:
             os.close(gate_inside)
             if isinstance(stdin, socket):
                 stdin.close()
+        self.pid = self._popen.pid
         self._watch(status, stdin, keep)
 
     def _watch(self, status: int, stdin: Stdin, keep: int) -> None:
@@ -129,11 +130,7 @@ class Process:
 
     @property
     def truncated(self) -> bool:
-        return self.stdout.kept.truncated or self._stderr.kept.truncated
-
-    @property
-    def pid(self) -> int:
-        return self._popen.pid
+        return self.stdout.kept.dropped + self._stderr.kept.dropped > 0
 
     @property
     def returncode(self) -> int | None:
@@ -156,23 +153,21 @@ class Process:
 
     def kill(self) -> None:
         """Kill everything in the namespace at once."""
-        init = self._first_inside()
-        for pidfd in (self._outer, init):
-            if pidfd is not None:
-                with contextlib.suppress(ProcessLookupError):
-                    signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        for pidfd in self._pidfds():
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
 
     def alive(self) -> bool:
         """Whether anything of it still runs."""
         # The first process inside ends only after all others of its namespace.
-        init = self._first_inside()
-        running = [pidfd for pidfd in (self._outer, init) if pidfd is not None]
+        running = self._pidfds()
         return len(select.select(running, [], [], 0)[0]) < len(running)
 
-    def _first_inside(self) -> int | None:
+    def _pidfds(self) -> list[int]:
+        """Return the pidfds of bubblewrap and, if known, the first process inside."""
         if self._init is None:
             self._init = self._open_first_inside()
-        return self._init
+        return [self._outer] if self._init is None else [self._outer, self._init]
 
     def _open_first_inside(self) -> int | None:
         reported = self._reported("child-pid")
@@ -296,14 +291,10 @@ class HeadAndTail:
         self._tail_limit = limit // 2
         self._head = bytearray()
         self._tail = bytearray()
-        self._dropped = 0
-
-    @property
-    def truncated(self) -> bool:
-        return self._dropped > 0
+        self.dropped = 0
+        """The number of bytes between the two."""
 
     def feed(self, data: bytes) -> None:
-        """Add the next piece of the stream."""
         free = self._head_limit - len(self._head)
         if free > 0:
             self._head += data[:free]
@@ -312,13 +303,13 @@ class HeadAndTail:
         surplus = len(self._tail) - self._tail_limit
         if surplus > 0:
             del self._tail[:surplus]
-            self._dropped += surplus
+            self.dropped += surplus
 
     def contents(self) -> bytes:
         """Return the kept bytes, with a line that gives the number of dropped ones."""
-        if not self.truncated:
+        if not self.dropped:
             return bytes(self._head + self._tail)
-        marker = f"\n[... {self._dropped} bytes dropped ...]\n".encode()
+        marker = f"\n[... {self.dropped} bytes dropped ...]\n".encode()
         return bytes(self._head) + marker + bytes(self._tail)
 
 

@@ -49,23 +49,17 @@ def open_beneath(folder: int, path: str, flags: int) -> int:
 
 
 @contextmanager
-def opened_beneath(folder: int, path: str, flags: int) -> Iterator[int]:
-    """Open `path` as `open_beneath` does and close it afterwards."""
-    descriptor = open_beneath(folder, path, flags)
+def closing(descriptor: int) -> Iterator[int]:
+    """Close an open file afterwards."""
     try:
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-@contextmanager
-def opened_root(root: Path) -> Iterator[int]:
+def open_root(root: Path) -> int:
     """Open a folder whose own path the harness has chosen."""
-    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+    return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
 def open_regular(
@@ -95,7 +89,7 @@ def create_file(folder: int, name: str, mode: int) -> int:
 
 def chmod_beneath(folder: int, path: str, mode: int, flags: int = 0) -> os.stat_result:
     """Set the mode of something that may be closed to its own user."""
-    with opened_beneath(folder, path, os.O_PATH | flags) as handle:
+    with closing(open_beneath(folder, path, os.O_PATH | flags)) as handle:
         # Opened as a path only, it can be neither read nor changed but by this link.
         Path(f"/proc/self/fd/{handle}").chmod(mode)
         return os.fstat(handle)
@@ -148,10 +142,7 @@ class SafeFolder:
 
     def _open(self, folder: int, path: PurePosixPath, flags: int) -> int:
         return open_regular(
-            folder,
-            path.name or ".",
-            flags,
-            allow_hard_links=self._allow_hard_links,
+            folder, path.name or ".", flags, allow_hard_links=self._allow_hard_links
         )
 
     def _open_or_create(self, folder: int, path: PurePosixPath) -> int:
@@ -166,7 +157,7 @@ class SafeFolder:
 
     @contextmanager
     def _folder(self, path: PurePosixPath, *, make: bool = False) -> Iterator[int]:
-        folder = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        folder = open_root(self._root)
         try:
             for part in path.parts:
                 inner = self._enter(folder, part, make=make)
@@ -207,15 +198,12 @@ class SafeFolder:
         try:
             yield
         except OSError as error:
-            raise _reworded(error, path) from error
-
-
-def _reworded(error: OSError, path: PurePosixPath) -> OSError:
-    if error.errno in (errno.ELOOP, errno.EXDEV):
-        return PermissionError(errno.EPERM, "Links are not followed", str(path))
-    if error.errno == errno.ENXIO:
-        return PermissionError(errno.EPERM, "Not a regular file", str(path))
-    return OSError(error.errno, error.strerror, str(path))
+            number, text = error.errno, error.strerror
+            if number in (errno.ELOOP, errno.EXDEV):
+                number, text = errno.EPERM, "Links are not followed"
+            elif number == errno.ENXIO:
+                number, text = errno.EPERM, "Not a regular file"
+            raise OSError(number, text, str(path)) from error
 
 
 def os_error(number: int, path: PurePosixPath | str | None = None) -> OSError:

@@ -23,13 +23,12 @@ from mlagentbench.environment.sandbox.bwrap import (
 )
 from mlagentbench.environment.sandbox.cgroups import (
     Cgroup,
-    Hierarchy,
     find_hierarchy,
     make_cgroup,
 )
 from mlagentbench.environment.sandbox.host import as_root
 from mlagentbench.environment.sandbox.process import Process, Stdin, to_execution
-from mlagentbench.environment.sandbox.safe_files import SafeFolder, os_error
+from mlagentbench.environment.sandbox.safe_files import SafeFolder, closing, os_error
 from mlagentbench.environment.sandbox.sandbox_folder import (
     SandboxFolder,
     Slot,
@@ -53,7 +52,6 @@ from mlagentbench.environment.sandbox.watchdog import Watchdog, uses_more_memory
 
 __all__ = ["Execution", "Mount", "Sandbox", "SandboxSpec", "open_sandbox", "sweep"]
 
-
 logger = logging.getLogger(__name__)
 
 
@@ -72,10 +70,12 @@ class Sandbox:
         self._folder = folder
         self._slot = slot
         self._limits = limits
-        hierarchy = find_hierarchy()
-        self._group = (
-            None if hierarchy is None else _make_group(folder, hierarchy, limits)
-        )
+        self._group: Cgroup | None = None
+        if hierarchy := find_hierarchy():
+            # Recorded first, so that a sweep finds the groups if this process dies now.
+            parents = hierarchy.parents.values()
+            folder.record_cgroups({parent / folder.name for parent in parents})
+            self._group = make_cgroup(hierarchy, folder.name, limits)
         # Root reads and writes with no more rights than the sandbox's user has.
         uid = slot.uid if as_root() else None
         self._writable = {
@@ -117,7 +117,15 @@ class Sandbox:
             try:
                 process = self._start(words, stdin)
             except (OSError, ValueError) as error:
-                return _not_started(error)
+                # An argument that is too long or holds a null byte is the caller's.
+                if isinstance(error, OSError) and error.errno != errno.E2BIG:
+                    raise SandboxError(
+                        f"the sandbox could not be started: {error}"
+                    ) from error
+                output = f"{error}\n".encode()
+                return Execution(
+                    returncode=CANNOT_RUN, stdout=b"", stderr=output, seconds=0.0
+                )
             self._running.add(process)
             try:
                 return await self._run_to_end(process, group, timeout)
@@ -128,7 +136,7 @@ class Sandbox:
     def _start(self, words: list[str], stdin: Stdin) -> Process:
         self._folder.restore_modes()
         may_write = self._watchdog.may_write
-        with self._folder.seccomp() as seccomp:
+        with closing(self._folder.open_seccomp()) as seccomp:
             return Process(
                 lambda descriptors: self._bwrap.arguments(
                     words, descriptors, may_write=may_write
@@ -146,7 +154,12 @@ class Sandbox:
                 return group.out_of_memory()
             return uses_more_memory(process.pid, self._limits.memory_mb * 2**20)
 
-        await _release_into(process, group)
+        if group is not None:
+            # The first write may wait for the kernel; bubblewrap sets up meanwhile.
+            group.add_process(process.pid)
+            if (init := await process.init()) is not None:
+                group.add_process(init)
+        process.release()
         watch = self._watchdog.watch(process.pid, out_of_memory)
         killed = await supervise(process, watch, timeout)
         if killed is None and group is not None and group.out_of_memory():
@@ -173,15 +186,14 @@ class Sandbox:
     def read(self, path: str, *, limit: int) -> bytes:
         """Return a file's contents; `OSError` with EFBIG if it is over `limit`."""
         inside = absolute(path)
-        mount = self._mount_of(inside)
-        if mount is None:
-            folder, relative = self._writable_folder(inside, path)
-            return folder.read(relative, limit=limit)
-        source = self._mounts[mount]
-        below = PurePosixPath(source.name) / inside.relative_to(mount)
-        # Installers share files of the harness's own environment by hard links.
-        folder = SafeFolder(source.parent, allow_hard_links=True)
-        return folder.read(below, limit=limit)
+        for mount, source in self._mounts.items():
+            if inside.is_relative_to(mount):
+                below = PurePosixPath(source.name) / inside.relative_to(mount)
+                # Installers share files of the harness's environment by hard links.
+                folder = SafeFolder(source.parent, allow_hard_links=True)
+                return folder.read(below, limit=limit)
+        folder, relative = self._writable_folder(inside, path)
+        return folder.read(relative, limit=limit)
 
     def write(self, path: str, contents: bytes) -> None:
         """Replace a file's contents; make it, and folders on the way, if need be."""
@@ -190,7 +202,7 @@ class Sandbox:
         if not self._watchdog.may_write:
             raise os_error(errno.EDQUOT, path)
         inside = absolute(path)
-        if self._mount_of(inside) is not None:
+        if any(inside.is_relative_to(mount) for mount in self._mounts):
             raise PermissionError(errno.EROFS, os.strerror(errno.EROFS), path)
         folder, relative = self._writable_folder(inside, path)
         folder.write(relative, contents)
@@ -200,10 +212,6 @@ class Sandbox:
         inside = absolute(path)
         tops = (*self._writable, *self._mounts)
         return any(inside.is_relative_to(top) for top in tops)
-
-    def _mount_of(self, inside: PurePosixPath) -> PurePosixPath | None:
-        tops = (top for top in self._mounts if inside.is_relative_to(top))
-        return next(tops, None)
 
     def _writable_folder(
         self, inside: PurePosixPath, path: str
@@ -227,11 +235,7 @@ class Sandbox:
 
 
 def open_sandbox(
-    sandboxes: Path,
-    spec: SandboxSpec,
-    limits: Limits,
-    *,
-    cores: tuple[int, ...] = (),
+    sandboxes: Path, spec: SandboxSpec, limits: Limits, *, cores: tuple[int, ...] = ()
 ) -> Sandbox:
     """Make a sandbox in a new folder under `sandboxes`; sweep those of dead owners.
 
@@ -249,31 +253,6 @@ def open_sandbox(
         undo.pop_all()
     logger.debug("sandbox %s is open on cores %s", folder.name, pinned)
     return sandbox
-
-
-def _make_group(folder: SandboxFolder, hierarchy: Hierarchy, limits: Limits) -> Cgroup:
-    # Recorded first, so that a sweep finds the groups even if this process dies now.
-    parents = hierarchy.parents.values()
-    folder.record_cgroups({parent / folder.name for parent in parents})
-    return make_cgroup(hierarchy, folder.name, limits)
-
-
-async def _release_into(process: Process, group: Cgroup | None) -> None:
-    if group is not None:
-        # The first write may wait for the kernel; bubblewrap sets up meanwhile.
-        group.add_process(process.pid)
-        if (init := await process.init()) is not None:
-            group.add_process(init)
-    process.release()
-
-
-def _not_started(error: OSError | ValueError) -> Execution:
-    # An argument that is too long or holds a null byte is the caller's fault.
-    if isinstance(error, OSError) and error.errno != errno.E2BIG:
-        raise SandboxError(f"the sandbox could not be started: {error}") from error
-    return Execution(
-        returncode=CANNOT_RUN, stdout=b"", stderr=f"{error}\n".encode(), seconds=0.0
-    )
 
 
 def absolute(path: str) -> PurePosixPath:

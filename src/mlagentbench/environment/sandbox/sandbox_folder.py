@@ -9,14 +9,15 @@ core while there are cores left. It is held as an abstract socket name, which th
 frees when the holder dies, however it dies.
 """
 
+import contextlib
 import logging
 import os
+import platform
 import secrets
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from mlagentbench.core import (
@@ -29,7 +30,7 @@ from mlagentbench.core import (
 from mlagentbench.environment.sandbox.cgroups import remove_cgroups
 from mlagentbench.environment.sandbox.host import as_root
 from mlagentbench.environment.sandbox.sandbox_spec import USER, WORKSPACE, SandboxSpec
-from mlagentbench.environment.sandbox.seccomp import machine, seccomp_filter
+from mlagentbench.environment.sandbox.seccomp import seccomp_filter
 from mlagentbench.environment.sandbox.watchdog import (
     folders_of_launchers,
     kill_launchers,
@@ -56,14 +57,9 @@ class SandboxFolder:
         """An empty folder, shown in place of private ones."""
         self._lock = lock
 
-    @contextmanager
-    def seccomp(self) -> Iterator[int]:
+    def open_seccomp(self) -> int:
         """Open the system-call filter for bubblewrap to read."""
-        descriptor = os.open(self.folder / _SECCOMP, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            yield descriptor
-        finally:
-            os.close(descriptor)
+        return os.open(self.folder / _SECCOMP, os.O_RDONLY | os.O_CLOEXEC)
 
     def restore_modes(self) -> None:
         """Undo changes that an agent made to the modes of its two folders."""
@@ -93,7 +89,7 @@ def make_sandbox_folder(sandboxes: Path) -> SandboxFolder:
     for part in (made.workspace, made.tmp, made.etc, made.empty):
         part.mkdir()
         part.chmod(0o755)
-    (folder / _SECCOMP).write_bytes(seccomp_filter(machine()))
+    (folder / _SECCOMP).write_bytes(seccomp_filter(platform.machine()))
     return made
 
 
@@ -101,7 +97,14 @@ def sweep(sandboxes: Path) -> None:
     """Remove every sandbox folder whose owner is dead."""
     if not sandboxes.is_dir():
         return
-    for folder in _without_owner(sandboxes):
+    ownerless = []
+    with exclusive_lock(sandboxes / ".lock", mode=0o600):
+        for folder in sandboxes.iterdir():
+            if folder.is_dir() and not folder.is_symlink():
+                with contextlib.suppress(OSError):
+                    os.close(take_lock(folder / _LOCK, wait=False, mode=0o600))
+                    ownerless.append(folder)
+    for folder in ownerless:
         # What cannot be removed now is tried again by the next sweep.
         logger.debug("removing %s, whose owner is dead", folder)
         try:
@@ -113,21 +116,6 @@ def sweep(sandboxes: Path) -> None:
     for folder in folders_of_launchers(sandboxes.absolute()):
         if not folder.exists():
             kill_launchers(folder)
-
-
-def _without_owner(sandboxes: Path) -> list[Path]:
-    ownerless = []
-    with exclusive_lock(sandboxes / ".lock", mode=0o600):
-        for folder in sandboxes.iterdir():
-            if not folder.is_dir() or folder.is_symlink():
-                continue
-            try:
-                lock = take_lock(folder / _LOCK, wait=False, mode=0o600)
-            except OSError:
-                continue
-            os.close(lock)
-            ownerless.append(folder)
-    return ownerless
 
 
 def _remove(folder: Path) -> None:
@@ -191,7 +179,6 @@ ALTERNATIVES = Path("/etc/alternatives")
 """Links by which some systems choose between programs and libraries."""
 
 _LOADER_CACHE = Path("/etc/ld.so.cache")
-_SKIPPED = {"__pycache__"}
 
 
 def fill(folder: SandboxFolder, spec: SandboxSpec, uid: int) -> None:
@@ -210,14 +197,9 @@ def fill(folder: SandboxFolder, spec: SandboxSpec, uid: int) -> None:
             mount_point.touch(mode=0o644)
     _write_etc(folder, uid)
     if as_root():
-        _chown_tree(folder.workspace, uid)
-        _chown_tree(folder.tmp, uid)
-
-
-def _chown_tree(folder: Path, uid: int) -> None:
-    os.chown(folder, uid, uid)
-    for path in folder.rglob("*"):
-        os.chown(path, uid, uid, follow_symlinks=False)
+        inside = folder.workspace.rglob("*")
+        for path in (folder.workspace, folder.tmp, *inside):
+            os.chown(path, uid, uid, follow_symlinks=False)
 
 
 def _copy_files(source: Path, target: Path) -> None:
@@ -228,7 +210,7 @@ def _copy_files(source: Path, target: Path) -> None:
         if entry.is_file():
             shutil.copyfile(entry, copy)
             copy.chmod(0o755 if entry.stat().st_mode & 0o100 else 0o644)
-        elif entry.name not in _SKIPPED:
+        elif entry.name != "__pycache__":
             copy.mkdir(mode=0o755)
             _copy_files(entry, copy)
 
@@ -242,12 +224,12 @@ def _refuse_unreadable(source: Path) -> None:
 
 
 def _write_etc(folder: SandboxFolder, uid: int) -> None:
-    files = {
-        "passwd": f"root:x:0:0::/tmp:/bin/sh\n{USER}:x:{uid}:{uid}::/tmp:/bin/sh\n",
-        "group": f"root:x:0:\n{USER}:x:{uid}:\n",
-        "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+    users = f"root:x:0:0::/tmp:/bin/sh\n{USER}:x:{uid}:{uid}::/tmp:/bin/sh\n"
+    contents = {
+        "passwd": users.encode(),
+        "group": f"root:x:0:\n{USER}:x:{uid}:\n".encode(),
+        "hosts": b"127.0.0.1 localhost sandbox\n::1 localhost\n",
     }
-    contents = {name: text.encode() for name, text in files.items()}
     if _LOADER_CACHE.exists():
         contents[_LOADER_CACHE.name] = _LOADER_CACHE.read_bytes()
     for name, data in contents.items():

@@ -5,7 +5,6 @@ into other processes, or into corners of the kernel no training run needs.
 """
 
 import errno
-import platform
 import struct
 from typing import NamedTuple
 
@@ -34,9 +33,19 @@ def seccomp_filter(architecture: str) -> bytes:
     if architecture not in ARCHITECTURES:
         known = " and ".join(ARCHITECTURES)
         raise MachineError(f"sandboxes are made for {known}, not for {architecture}")
+    refusal = [_refuse(errno.EPERM)]
     program = [
-        *_only_native(architecture),
-        *_refuse_all(architecture),
+        _instruction(_LOAD, _ARCHITECTURE),
+        _instruction(_IF_EQUAL, ARCHITECTURES[architecture], otherwise=0, then=1),
+        _refuse(errno.ENOSYS),
+        _instruction(_LOAD, _NUMBER),
+        _instruction(_IF_AT_LEAST, _X32, then=0, otherwise=1),
+        _refuse(errno.ENOSYS),
+        *(
+            instruction
+            for call in REFUSED.values()
+            for instruction in _when(_number(call, architecture), refusal)
+        ),
         # If it is not supported, the C library writes zeros instead.
         *_when(_number(FALLOCATE, architecture), [_refuse(errno.EOPNOTSUPP)]),
         *_when(_number(CLONE3, architecture), [_refuse(errno.ENOSYS)]),
@@ -50,23 +59,6 @@ def seccomp_filter(architecture: str) -> bytes:
         _instruction(_RETURN, _ALLOW),
     ]
     return b"".join(program)
-
-
-def _only_native(architecture: str) -> list[bytes]:
-    return [
-        _instruction(_LOAD, _ARCHITECTURE),
-        _instruction(_IF_EQUAL, ARCHITECTURES[architecture], otherwise=0, then=1),
-        _refuse(errno.ENOSYS),
-        _instruction(_LOAD, _NUMBER),
-        _instruction(_IF_AT_LEAST, _X32, then=0, otherwise=1),
-        _refuse(errno.ENOSYS),
-    ]
-
-
-def _refuse_all(architecture: str) -> list[bytes]:
-    numbers = [_number(call, architecture) for call in REFUSED.values()]
-    checks = [_when(number, [_refuse(errno.EPERM)]) for number in numbers]
-    return [instruction for check in checks for instruction in check]
 
 
 def _without_bits(bits: int) -> list[bytes]:
@@ -183,8 +175,3 @@ CLONE3 = Numbers(435, 435)
 UNSHARE = Numbers(272, 97)
 SOCKET = Numbers(41, 198)
 SOCKETPAIR = Numbers(53, 199)
-
-
-def machine() -> str:
-    """Return this machine's architecture, by the names used here."""
-    return platform.machine()

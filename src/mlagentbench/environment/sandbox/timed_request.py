@@ -30,7 +30,7 @@ _KILLED: dict[Killed, str] = {
 
 
 class ResponseLimits(Record):
-    """Limits for the other side."""
+    """Limits for the command that answers."""
 
     ready_seconds: float
     answer_seconds: float
@@ -51,11 +51,7 @@ class NoAnswer(Record):
 
 
 class _Fault(Exception):  # noqa: N818  # an outcome, not an error of ours
-    """The other side broke the rules of the exchange."""
-
-
-class _Closed(Exception):  # noqa: N818  # an outcome, not an error of ours
-    """The other side closed the socket."""
+    """The command broke the rules of the exchange."""
 
 
 async def ask_sandboxed(
@@ -78,13 +74,13 @@ async def ask_sandboxed(
 async def _exchange(
     ours: socket, question: bytes, limits: ResponseLimits
 ) -> Answer | NoAnswer | None:
-    """Return the answer; None if the other side closed the socket."""
+    """Return the answer; None if the command closed the socket."""
     try:
         await _wait_until_ready(ours, limits.ready_seconds)
         return await _request(ours, question, limits)
     except _Fault as fault:
         return NoAnswer(reason=str(fault))
-    except (_Closed, OSError):
+    except OSError:
         return None
 
 
@@ -125,7 +121,7 @@ async def _receive(ours: socket, length: int) -> bytearray:
     while rest:
         taken = await loop.sock_recv_into(ours, rest)
         if not taken:
-            raise _Closed
+            raise ConnectionResetError("the command closed the socket")
         rest = rest[taken:]
     return buffer
 

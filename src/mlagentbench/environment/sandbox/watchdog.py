@@ -15,7 +15,12 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mlagentbench.environment.sandbox.safe_files import chmod_beneath, opened_beneath
+from mlagentbench.environment.sandbox.safe_files import (
+    chmod_beneath,
+    closing,
+    open_beneath,
+    open_root,
+)
 from mlagentbench.environment.sandbox.sandbox_spec import Killed, Limits
 
 FILES_AT_MOST = 200_000
@@ -117,13 +122,12 @@ def disk_use(folders: Iterable[Path], enough: DiskUse | None = None) -> DiskUse:
 
 
 def _walk(root: Path) -> Iterator[DiskUse]:
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
     try:
-        base = os.open(root, flags)
+        base = open_root(root)
     except PermissionError:
         root.chmod(0o700)
-        base = os.open(root, flags)
-    try:
+        base = open_root(root)
+    with closing(base):
         waiting = ["."]
         while waiting:
             path = waiting.pop()
@@ -131,23 +135,20 @@ def _walk(root: Path) -> Iterator[DiskUse]:
                 yield DiskUse(0, 0, (root / path,))
                 continue
             with contextlib.suppress(OSError):
-                use, folders = _folder(base, path)
+                use, folders = _count(base, path)
                 waiting += [f"{path}/{name}" for name in folders]
                 yield use
-    finally:
-        os.close(base)
 
 
-def _folder(base: int, path: str) -> tuple[DiskUse, list[str]]:
+def _count(base: int, path: str) -> tuple[DiskUse, list[str]]:
     flags = os.O_RDONLY | os.O_DIRECTORY
-    with contextlib.ExitStack() as stack:
-        try:
-            descriptor = stack.enter_context(opened_beneath(base, path, flags))
-        except PermissionError:
-            # A folder that is closed to its own user would hide what is in it.
-            chmod_beneath(base, path, 0o700, os.O_DIRECTORY)
-            descriptor = stack.enter_context(opened_beneath(base, path, flags))
-        entries = stack.enter_context(os.scandir(descriptor))
+    try:
+        descriptor = open_beneath(base, path, flags)
+    except PermissionError:
+        # A folder that is closed to its own user would hide what is in it.
+        chmod_beneath(base, path, 0o700, os.O_DIRECTORY)
+        descriptor = open_beneath(base, path, flags)
+    with closing(descriptor), os.scandir(descriptor) as entries:
         found = list(entries)
         blocks = sum(map(_blocks, found))
         folders = [entry.name for entry in found if entry.is_dir(follow_symlinks=False)]
@@ -175,12 +176,15 @@ def uses_more_memory(pid: int, limit: int) -> bool:
     return sum(map(_proportional, tree)) > limit
 
 
+def _processes() -> Iterator[Path]:
+    return (entry for entry in _PROC.iterdir() if entry.name.isdigit())
+
+
 def process_tree(pid: int) -> list[int]:
     """Return a process and all below it; orphans in a sandbox stay below its init."""
     children: dict[int, list[int]] = {}
-    for entry in _PROC.iterdir():
-        if entry.name.isdigit():
-            children.setdefault(_parent(entry), []).append(int(entry.name))
+    for process in _processes():
+        children.setdefault(_parent(process), []).append(int(process.name))
     tree = [pid]
     for member in tree:
         tree += children.get(member, [])
@@ -193,18 +197,16 @@ def cpu_seconds_of_sandboxes() -> dict[int, float]:
     Sandboxes that a child of this process has started do not count.
     """
     return {
-        int(entry.name): sum(map(_cpu_seconds, process_tree(int(entry.name))))
-        for entry in _PROC.iterdir()
-        if entry.name.isdigit()
-        and _parent(entry) == os.getpid()
-        and _bwrap_arguments(entry)
+        int(process.name): sum(map(_cpu_seconds, process_tree(int(process.name))))
+        for process in _processes()
+        if _parent(process) == os.getpid() and _bwrap_arguments(process)
     }
 
 
 def unlinked_files(tree: list[int], device: int) -> int:
     """Return the bytes of files on `device` that have no name but are held open."""
     found = {
-        (status.st_dev, status.st_ino): status.st_blocks * 512
+        (status.st_dev, status.st_ino): status.st_blocks * _BLOCK
         for pid in tree
         for status in _open_files(pid)
         if status.st_nlink == 0 and status.st_dev == device
@@ -219,15 +221,16 @@ def kill_launchers(folder: Path) -> None:
     nothing, but nothing else ends it.
     """
     named = os.fsencode(folder) + b"/"
-    for entry in _PROC.iterdir():
-        if not entry.name.isdigit() or not _is_launcher_of(entry, named):
+    for process in _processes():
+        if not _is_launcher_of(process, named):
             continue
-        with contextlib.suppress(ProcessLookupError):
-            pidfd = os.pidfd_open(int(entry.name))
+        with (
+            contextlib.suppress(ProcessLookupError),
+            closing(os.pidfd_open(int(process.name))) as pidfd,
+        ):
             # Checked again, now that the process id cannot pass to another process.
-            if _is_launcher_of(entry, named):
+            if _is_launcher_of(process, named):
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-            os.close(pidfd)
 
 
 def folders_of_launchers(sandboxes: Path) -> set[Path]:
@@ -235,9 +238,8 @@ def folders_of_launchers(sandboxes: Path) -> set[Path]:
     named = os.fsencode(sandboxes) + b"/"
     return {
         sandboxes / os.fsdecode(word[len(named) :].split(b"/")[0])
-        for entry in _PROC.iterdir()
-        if entry.name.isdigit()
-        for word in _bwrap_arguments(entry)
+        for process in _processes()
+        for word in _bwrap_arguments(process)
         if word.startswith(named)
     }
 

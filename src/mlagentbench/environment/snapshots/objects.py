@@ -27,6 +27,7 @@ from mlagentbench.core import (
     take_lock,
     write_atomically,
 )
+from mlagentbench.environment.sandbox.safe_files import closing
 
 _SMALL = 2**20
 """Up to this size contents are hashed first, and not written if already stored."""
@@ -84,11 +85,8 @@ class StoreFolder:
     def _locked(self, *, shared: bool) -> Iterator[int]:
         for folder in (self.objects, self.incoming, self.manifests):
             folder.mkdir(parents=True, exist_ok=True)
-        descriptor = take_lock(self._lock, shared=shared, mode=0o644)
-        try:
+        with closing(take_lock(self._lock, shared=shared, mode=0o644)) as descriptor:
             yield descriptor
-        finally:
-            os.close(descriptor)
 
 
 class Objects:
@@ -100,19 +98,17 @@ class Objects:
     def put(self, source: int, size: int) -> Stored:
         """Store at most `size` bytes of an open file."""
         with recording(self._folder.path):
-            if size <= _SMALL:
-                return self._put_small(read_up_to(source, size))
+            if size > _SMALL:
+                with self._incoming() as (target, unfinished):
+                    sha256, copied = copy_hashed(source, target, size)
+                    return self._settle(unfinished, sha256, copied)
+            contents = _read_up_to(source, size)
+            sha256 = hashlib.sha256(contents).hexdigest()
+            if self.has(sha256, len(contents)):
+                return Stored(sha256, len(contents), new=False)
             with self._incoming() as (target, unfinished):
-                sha256, copied = copy_hashed(source, target, size)
-                return self._settle(unfinished, sha256, copied)
-
-    def _put_small(self, contents: bytes) -> Stored:
-        sha256 = hashlib.sha256(contents).hexdigest()
-        if self.has(sha256, len(contents)):
-            return Stored(sha256, len(contents), new=False)
-        with self._incoming() as (target, unfinished):
-            write_all(target, contents)
-            return self._settle(unfinished, sha256, len(contents))
+                _write_all(target, contents)
+                return self._settle(unfinished, sha256, len(contents))
 
     def _settle(self, unfinished: Path, sha256: str, size: int) -> Stored:
         new = not self.has(sha256, size)
@@ -179,13 +175,12 @@ def copy_hashed(source: int, target: int, limit: int) -> tuple[str, int]:
     copied = 0
     while read := os.readv(source, [buffer[: limit - copied]]):
         digest.update(buffer[:read])
-        write_all(target, buffer[:read])
+        _write_all(target, buffer[:read])
         copied += read
     return digest.hexdigest(), copied
 
 
-def read_up_to(source: int, limit: int) -> bytes:
-    """Read at most `limit` bytes."""
+def _read_up_to(source: int, limit: int) -> bytes:
     parts = []
     while limit > 0 and (part := os.read(source, limit)):
         parts.append(part)
@@ -193,7 +188,7 @@ def read_up_to(source: int, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def write_all(target: int, data: bytes | memoryview) -> None:
+def _write_all(target: int, data: bytes | memoryview) -> None:
     """Write every byte; a nearly full disk may take only some at first."""
     rest = memoryview(data)
     while rest:
@@ -233,7 +228,6 @@ class Entry(Record):
 
     @property
     def shown(self) -> str:
-        """The path, safe to print."""
         return shown(self.name)
 
     @property
@@ -272,13 +266,8 @@ class Manifests:
     def write(self, manifest: Manifest, name: str) -> None:
         """Write a manifest unless the same is already written."""
         path = self._path(name)
-        text = manifest.text
-        try:
-            if path.read_bytes() == text.encode():
-                return
-        except FileNotFoundError:
-            pass
-        write_atomically(path, text)
+        if not path.exists() or path.read_bytes() != manifest.text.encode():
+            write_atomically(path, manifest.text)
 
     def read(self, name: str) -> Manifest:
         """Return a snapshot's manifest; raise if there is none."""
@@ -289,14 +278,15 @@ class Manifests:
 
     def find(self, name: str) -> Manifest | None:
         """Return a snapshot's manifest or None; raise if it is damaged."""
+        damaged = f"snapshot {name[:12]} is damaged"
         try:
             manifest = Manifest.model_validate_json(self._path(name).read_bytes())
         except FileNotFoundError:
             return None
         except ValidationError as error:
-            raise _damaged(name) from error
+            raise RecordError(f"{damaged}: its manifest was changed") from error
         if manifest.id != name:
-            raise _damaged(name)
+            raise RecordError(f"{damaged}: its manifest was changed")
         return manifest
 
     def entries(self, name: str) -> tuple[Entry, ...]:
@@ -343,7 +333,3 @@ def first_few(names: Sequence[str]) -> str:
     more = len(names) - _NAMES_SHOWN
     tail = [f"{more} more"] if more > 0 else []
     return ", ".join([*names[:_NAMES_SHOWN], *tail])
-
-
-def _damaged(name: str) -> RecordError:
-    return RecordError(f"snapshot {name[:12]} is damaged: its manifest was changed")

@@ -13,9 +13,10 @@ from pathlib import Path
 from mlagentbench.core import Record, RecordError
 from mlagentbench.environment.sandbox.host import as_root
 from mlagentbench.environment.sandbox.safe_files import (
+    closing,
     create_file,
-    opened_beneath,
-    opened_root,
+    open_beneath,
+    open_root,
 )
 from mlagentbench.environment.snapshots.objects import (
     Entry,
@@ -44,7 +45,7 @@ def restore(objects: Objects, manifest: Manifest, into: Path) -> Restored:
     missing: list[str] = []
     damaged: list[str] = []
     files = 0
-    with opened_root(into) as base:
+    with closing(open_root(into)) as base:
         target = _Target(base)
         for entry in manifest.entries:
             if entry.skipped is not None:
@@ -78,16 +79,13 @@ class _Target:
         while path not in self._made:
             missing.append(path)
             path = path.rpartition("/")[0]
+        owner, group = self._status.st_uid, self._status.st_gid
         for each in reversed(missing):
-            self._make_one(each)
+            with self._parent(each) as (folder, name):
+                os.mkdir(name, 0o755, dir_fd=folder)
+                if as_root():
+                    os.chown(name, owner, group, dir_fd=folder, follow_symlinks=False)
         self._made.update(missing)
-
-    def _make_one(self, path: str) -> None:
-        with self._parent(path) as (folder, name):
-            os.mkdir(name, 0o755, dir_fd=folder)
-            if as_root():
-                owner, group = self._status.st_uid, self._status.st_gid
-                os.chown(name, owner, group, dir_fd=folder, follow_symlinks=False)
 
     def write(self, entry: Entry, objects: Objects) -> bool:
         """Write a file; return whether its contents were stored and intact."""
@@ -95,24 +93,16 @@ class _Target:
             contents = objects.open(entry.sha256 or "")
         except FileNotFoundError:
             return False
-        try:
-            return self._write(entry, contents)
-        finally:
-            os.close(contents)
-
-    def _write(self, entry: Entry, contents: int) -> bool:
-        self.make_folder(entry.name.rpartition("/")[0])
-        with self._parent(entry.name) as (folder, name):
-            target = create_file(folder, name, 0o600)
-            try:
-                sha256, _ = copy_hashed(contents, target, entry.size or 0)
-                if as_root():
-                    os.fchown(target, self._status.st_uid, self._status.st_gid)
-                os.fchmod(target, entry.mode or 0)
-            finally:
-                os.close(target)
-            if sha256 != entry.sha256:
-                os.unlink(name, dir_fd=folder)
+        with closing(contents):
+            self.make_folder(entry.name.rpartition("/")[0])
+            with self._parent(entry.name) as (folder, name):
+                with closing(create_file(folder, name, 0o600)) as target:
+                    sha256, _ = copy_hashed(contents, target, entry.size or 0)
+                    if as_root():
+                        os.fchown(target, self._status.st_uid, self._status.st_gid)
+                    os.fchmod(target, entry.mode or 0)
+                if sha256 != entry.sha256:
+                    os.unlink(name, dir_fd=folder)
         return sha256 == entry.sha256
 
     def set_modes(self, manifest: Manifest) -> None:
@@ -129,7 +119,7 @@ class _Target:
             yield folder, name
 
     def _opened(self, path: str) -> AbstractContextManager[int]:
-        return opened_beneath(self._base, path, os.O_RDONLY | os.O_DIRECTORY)
+        return closing(open_beneath(self._base, path, os.O_RDONLY | os.O_DIRECTORY))
 
 
 def _clear(folder: Path) -> None:

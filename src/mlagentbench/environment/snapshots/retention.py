@@ -16,7 +16,6 @@ from pydantic import ValidationError
 from mlagentbench.core import Record, RecordError, write_atomically
 from mlagentbench.environment.snapshots.objects import (
     LARGE,
-    Entry,
     Manifest,
     Manifests,
     Objects,
@@ -40,12 +39,6 @@ class RetentionState(Record):
         """The snapshots that keep all their files."""
         return {name for name in (self.last, self.best) if name is not None}
 
-    def precedes(self, names: Sequence[str]) -> bool:
-        """Whether `names` continues the list that this state describes."""
-        if self.count == 0:
-            return True
-        return len(names) >= self.count and names[self.count - 1] == self.last
-
 
 class Retention:
     """Drops large files from the snapshots of one run."""
@@ -53,7 +46,6 @@ class Retention:
     def __init__(
         self, folder: StoreFolder, run: str, submission: Iterable[str]
     ) -> None:
-        """Never drop a file of the `submission`."""
         self._folder = folder
         self._state = folder.runs / f"{run_key(run)}.json"
         self._holds = Holds(folder.holds, run)
@@ -80,14 +72,21 @@ class Retention:
             before = RetentionState.model_validate_json(self._state.read_bytes())
         except (FileNotFoundError, ValidationError):
             return RetentionState()
-        return before if before.precedes(names) else RetentionState()
+        # The state of another list of snapshots is of no use.
+        examined = list(names[before.count - 1 : before.count])
+        return before if examined == [before.last] else RetentionState()
 
     def _thin(self, left: set[str], kept: set[str]) -> None:
         needed = {sha256 for name in kept for sha256 in self._hold(name)}
         released: set[str] = set()
         for name in sorted(left):
             released |= self._mark(name)
-        self._drop(released - needed)
+        if released <= needed:
+            return
+        self._folder.begin_removal()
+        for sha256 in sorted(released - needed):
+            if self._holds.release(sha256):
+                self._objects.remove(sha256)
 
     def _hold(self, name: str) -> set[str]:
         """Hold a snapshot's large files; a fork keeps some of another run."""
@@ -111,7 +110,10 @@ class Retention:
             sha256 = entry.sha256 if entry.is_large else None
             if sha256 is None:
                 entries.append(entry)
-            elif self._is_submitted(entry):
+            elif any(
+                PurePosixPath(entry.name).is_relative_to(name)
+                for name in self._submission
+            ):
                 self._holds.add(sha256, for_good=True)
                 entries.append(entry)
             else:
@@ -121,24 +123,11 @@ class Retention:
             self._manifests.write(Manifest(entries=tuple(entries)), name)
         return released
 
-    def _is_submitted(self, entry: Entry) -> bool:
-        path = PurePosixPath(entry.name)
-        return any(path.is_relative_to(name) for name in self._submission)
-
-    def _drop(self, released: set[str]) -> None:
-        if not released:
-            return
-        self._folder.begin_removal()
-        for sha256 in sorted(released):
-            if self._holds.release(sha256):
-                self._objects.remove(sha256)
-
 
 class Holds:
     """References of one run to large objects, beside those of other runs."""
 
     def __init__(self, folder: Path, run: str) -> None:
-        """Keep the holds of `run` in `folder`, beside those of others."""
         self._folder = folder
         self._holder = run_key(run)
 
@@ -168,9 +157,6 @@ def run_key(run: str) -> str:
     return hashlib.sha256(run.encode()).hexdigest()[:16]
 
 
-_UNNEEDED = "no snapshot needs it"
-
-
 class Pruned(Record):
     """Counts of removed objects."""
 
@@ -195,18 +181,15 @@ def verify(folder: StoreFolder) -> list[str]:
             complaints.append(str(error))
             continue
         for entry in entries:
-            if entry.sha256 is not None and not _is_fine(entry, intact):
+            if entry.sha256 and not intact.get(entry.sha256, bool(entry.dropped)):
                 needing = needed.setdefault(entry.sha256, [])
                 needing.append(f"{entry.shown} of snapshot {name[:12]}")
+    unneeded = "no snapshot needs it"
     return complaints + [
         f"{objects.path(sha256)} is {'corrupt' if sha256 in intact else 'missing'}; "
-        + (f"it is needed by {first_few(needing)}" if needing else _UNNEEDED)
+        + (f"it is needed by {first_few(needing)}" if needing else unneeded)
         for sha256, needing in sorted(needed.items())
     ]
-
-
-def _is_fine(entry: Entry, intact: dict[str, bool]) -> bool:
-    return intact.get(entry.sha256 or "", entry.dropped is not None)
 
 
 def prune(folder: StoreFolder, needed: Iterable[str]) -> Pruned:

@@ -5,7 +5,9 @@ import os
 import stat
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -16,9 +18,10 @@ from mlagentbench.environment.paths import READ_ONLY
 from mlagentbench.environment.sandbox.host import as_root
 from mlagentbench.environment.sandbox.safe_files import (
     chmod_beneath,
+    closing,
+    open_beneath,
     open_regular,
-    opened_beneath,
-    opened_root,
+    open_root,
 )
 from mlagentbench.environment.snapshots.objects import (
     Entry,
@@ -81,43 +84,26 @@ class SnapshotLimits(Record):
     files: PositiveInt = 20_000
     """Files and folders."""
     mb: PositiveInt = 2048
-
-    @property
-    def size(self) -> int:
-        """The largest sum of sizes, in bytes."""
-        return self.mb * 2**20
+    """Their sizes together."""
 
 
 KnownFiles = dict[str, tuple[FileVersion, str]]
 """The version of each file that was read, and the sha256 of its contents."""
 
 
+@dataclass
 class StatCache:
     """Files that the last snapshot of a workspace read; a run starts with none."""
 
-    def __init__(self) -> None:
-        self._known: KnownFiles = {}
-        self._epoch: Epoch | None = None
-        self._reported: set[str] = set()
-
-    def sha256(self, path: str, version: FileVersion | None) -> str | None:
-        """Return the hash of a file if it is unchanged since it was last read."""
-        before = self._known.get(path)
-        return before[1] if before is not None and before[0] == version else None
-
-    def is_of(self, epoch: Epoch) -> bool:
-        """Whether every object known here is surely still in the store."""
-        return self._epoch == epoch
-
-    def renew(self, known: KnownFiles, epoch: Epoch) -> None:
-        """Replace the last snapshot's files by those of a newer one."""
-        self._known = known
-        self._epoch = epoch
+    known: KnownFiles = field(default_factory=dict)
+    epoch: Epoch | None = None
+    """While the store has this epoch, every known object is surely still in it."""
+    reported: set[str] = field(default_factory=set)
 
     def unreported(self, paths: Sequence[str]) -> list[str]:
         """Return the paths that no earlier call returned: one warning per file."""
-        new = [path for path in paths if path not in self._reported]
-        self._reported.update(new)
+        new = [path for path in paths if path not in self.reported]
+        self.reported.update(new)
         return new
 
 
@@ -130,7 +116,7 @@ class WorkspaceReader:
 
     def found(self) -> list[WorkspaceEntry]:
         """List everything but the read-only mounts."""
-        with self._base() as base:
+        with closing(self._open_root()) as base:
             entries: dict[str, WorkspaceEntry] = {}
             waiting = [""]
             while waiting:
@@ -147,23 +133,18 @@ class WorkspaceReader:
     @contextmanager
     def opened(self, entry: WorkspaceEntry) -> Iterator[int]:
         """Open one file; `OSError` if that cannot be done safely."""
-        with self._base() as base:
+        with closing(self._open_root()) as base:
             descriptor = open_regular(base, entry.path, os.O_RDONLY)
-        try:
+        with closing(descriptor):
             yield descriptor
-        finally:
-            os.close(descriptor)
 
-    @contextmanager
-    def _base(self) -> Iterator[int]:
-        with ExitStack() as stack:
-            try:
-                base = stack.enter_context(opened_root(self._root))
-            except OSError as error:
-                raise SandboxError(
-                    f"the workspace {self._root} cannot be read: {error.strerror}"
-                ) from error
-            yield base
+    def _open_root(self) -> int:
+        try:
+            return open_root(self._root)
+        except OSError as error:
+            raise SandboxError(
+                f"the workspace {self._root} cannot be read: {error.strerror}"
+            ) from error
 
 
 class SnapshotWriter:
@@ -185,7 +166,7 @@ class SnapshotWriter:
         """Store a workspace's contents; the caller writes the manifest."""
         found = leave_out_largest(workspace.found(), limits)
         entries = [self._entry(workspace, each) for each in found]
-        self._previous.renew(self._known, self._epoch)
+        self._previous.known, self._previous.epoch = self._known, self._epoch
         self._warn([each.path for each in found if each.skipped == _FULL], limits)
         manifest = make_manifest(entries)
         snapshot = Snapshot(
@@ -215,14 +196,14 @@ class SnapshotWriter:
         )
 
     def _stored_before(self, found: WorkspaceEntry) -> Stored | None:
-        sha256 = self._previous.sha256(found.path, found.version)
-        if sha256 is None or found.version is None:
+        before = self._previous.known.get(found.path)
+        if before is None or before[0] != found.version:
             return None
-        if not (
-            self._previous.is_of(self._epoch) or self._objects.has(sha256, found.size)
-        ):
+        sha256 = before[1]
+        same_epoch = self._previous.epoch == self._epoch
+        if not (same_epoch or self._objects.has(sha256, found.size)):
             return None
-        self._known[found.path] = (found.version, sha256)
+        self._known[found.path] = before
         return Stored(sha256, found.size, new=False)
 
     def _read(self, workspace: WorkspaceReader, found: WorkspaceEntry) -> Stored:
@@ -254,18 +235,17 @@ class SnapshotWriter:
 
 
 def _skipped(found: WorkspaceEntry, reason: str) -> Entry:
+    fields = path_fields(found.path)
     if found.is_folder:
-        return Entry(**path_fields(found.path), kind="folder", skipped=reason)
-    return Entry(
-        **path_fields(found.path), kind="file", size=found.size, skipped=reason
-    )
+        return Entry(**fields, kind="folder", skipped=reason)
+    return Entry(**fields, kind="file", size=found.size, skipped=reason)
 
 
 def _inside(base: int, path: str) -> list[WorkspaceEntry]:
     prefix = f"{path}/" if path else ""
     flags = os.O_RDONLY | os.O_DIRECTORY
     with (
-        opened_beneath(base, path or ".", flags) as folder,
+        closing(open_beneath(base, path or ".", flags)) as folder,
         os.scandir(folder) as entries,
     ):
         return [
@@ -346,13 +326,8 @@ def leave_out_largest(
         (each for each in found if each.skipped is None),
         key=lambda each: (each.size, each.path),
     )
-    stored = 0
-    total = 0
-    for each in by_size[: limits.files]:
-        total += each.size
-        if total > limits.size:
-            break
-        stored += 1
+    totals = accumulate(each.size for each in by_size[: limits.files])
+    stored = sum(total <= limits.mb * 2**20 for total in totals)
     skipped += [each._replace(skipped=_FULL) for each in by_size[stored:]]
     # A manifest of endless links or pipes would be a way to fill the disk.
     return (

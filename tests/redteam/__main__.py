@@ -5,8 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.redteam.attack import Attack
-from tests.redteam.stage import Stage, open_stage
+from tests.redteam.stage import open_stage
 from tests.redteam.suite import tried
 from tests.redteam.table import attacks_here
 
@@ -18,16 +17,14 @@ def main() -> int:
     asked = _arguments()
     attacks = [a for a in attacks_here() if not asked.names or a.name in asked.names]
     with open_stage(asked.cache, asked.agent_env) as stage:
-        failures = sum(not _shown(stage, attack) for attack in attacks)
+        failures = 0
+        for attack in attacks:
+            verdict = tried(stage, attack)
+            _print(f"{verdict} ({verdict.seconds:.1f} s)")
+            failures += not verdict.ok
         left = stage.leftovers()
-    _say(f"{len(attacks)} attacks, {failures} of them not as they must be; {left}")
+    _print(f"{len(attacks)} attacks, {failures} of them not as they must be; {left}")
     return 1 if failures or left.any or not attacks else 0
-
-
-def _shown(stage: Stage, attack: Attack) -> bool:
-    verdict = tried(stage, attack)
-    _say(f"{verdict} ({verdict.seconds:.1f} s)")
-    return verdict.ok
 
 
 def _arguments() -> argparse.Namespace:
@@ -40,7 +37,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
@@ -48,5 +45,5 @@ def _say(line: str) -> None:
 if __name__ == "__main__":
     began = time.monotonic()
     code = main()
-    _say(f"took {time.monotonic() - began:.0f} s")
+    _print(f"took {time.monotonic() - began:.0f} s")
     sys.exit(code)

@@ -1,17 +1,20 @@
-"""Running the suite as somebody without any rights.
+"""Other ways to run the harness: as a user without rights, by another interpreter.
 
-The interpreter or the cache may lie in a home folder that is closed to others.
+The interpreter or the cache may be in a home folder that is closed to others.
 Bubblewrap then shows the same machine with such folders open, and nothing else changed.
 """
 
 import os
+import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mlagentbench.environment.sandbox.bwrap import find_program
 
 UID = 60991
+VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def as_ordinary_user(
@@ -52,3 +55,16 @@ def _parents(path: Path, top: Path) -> Iterator[str]:
     for parent in reversed(path.parents):
         if parent.is_relative_to(top) and parent != top:
             yield from ("--perms", "0755", "--dir", str(parent))
+
+
+def copy_interpreter(base: Path) -> Path:
+    """Copy the interpreter to `base` without its installed packages."""
+    library = Path(sys.base_prefix) / "lib" / VERSION
+    unneeded = shutil.ignore_patterns(
+        "site-packages", "test", "config-*", "__pycache__"
+    )
+    shutil.copytree(library, base / "lib" / VERSION, ignore=unneeded)
+    (base / "bin").mkdir()
+    executable = base / "bin" / VERSION
+    shutil.copy(Path(sys._base_executable).resolve(), executable)
+    return executable

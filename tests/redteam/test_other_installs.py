@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.redteam.ordinary import UID, as_ordinary_user
+from tests.redteam.ordinary import UID, VERSION, as_ordinary_user, copy_interpreter
 from tests.redteam.table import ATTACKS
 
 from mlagentbench.environment.agent_env import find_agent_env
@@ -17,40 +17,20 @@ from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import find_prepared
 
 PROJECT = Path(__file__).parents[2]
-VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
-ON_FILES = (
-    "labels_by_path",
-    "labels_by_name",
-    "harness_by_path",
-    "harness_by_name",
-    "harness_by_import",
-    "secrets_by_content",
-)
+ON_FILES = [
+    name for name in ATTACKS if name.startswith(("labels_", "harness_", "secrets_"))
+]
 QUICK = [
-    name
-    for name, attack in ATTACKS.items()
-    if not attack.needs_root
-    and (
-        name.startswith(("labels_", "harness_", "host_", "network_", "data_"))
-        or name
-        in {
-            "namespaces",
-            "mounts",
-            "vsock",
-            "shared_memory",
-            "other_room",
-            "inherited_descriptors",
-            "foreign_calls",
-            "cores",
-            "fork_bomb",
-            "memory_many",
-            "disk_bytes",
-            "signal_ignorer",
-            "waiting_daemon",
-            "submission_symlink",
-            "paths_out",
-        }
-    )
+    *(
+        name
+        for name, attack in ATTACKS.items()
+        if name.startswith(("labels_", "harness_", "host_", "network_", "data_"))
+        and not attack.needs_root
+    ),
+    *("namespaces", "mounts", "vsock", "shared_memory", "other_room", "cores"),
+    *("inherited_descriptors", "foreign_calls", "fork_bomb", "memory_many"),
+    *("disk_bytes", "signal_ignorer", "waiting_daemon", "submission_symlink"),
+    "paths_out",
 ]
 
 pytestmark = pytest.mark.minutes
@@ -66,7 +46,7 @@ def elsewhere() -> Iterator[Path]:
 
 def test_a_wheel_in_the_interpreter_that_sandboxes_show_is_not_seen(elsewhere, cache):
     """As after `pip install mlagentbench` without a virtual environment."""
-    python = _own_interpreter(elsewhere / "base")
+    python = copy_interpreter(elsewhere / "base")
     _install_wheel(elsewhere)
     env = elsewhere / "env"
     subprocess.run([python, "-m", "venv", "--without-pip", env], check=True)
@@ -82,18 +62,6 @@ def test_a_wheel_in_the_interpreter_that_sandboxes_show_is_not_seen(elsewhere, c
     assert done.returncode == 0, done.stdout
     installed = elsewhere / "base" / "lib" / VERSION / "site-packages" / "mlagentbench"
     assert f"unprotected: found {installed}" in done.stdout
-
-
-def _own_interpreter(base: Path) -> Path:
-    library = Path(sys.base_prefix) / "lib" / VERSION
-    unneeded = shutil.ignore_patterns(
-        "site-packages", "test", "config-*", "__pycache__"
-    )
-    shutil.copytree(library, base / "lib" / VERSION, ignore=unneeded)
-    (base / "bin").mkdir()
-    executable = base / "bin" / VERSION
-    shutil.copy(Path(sys._base_executable).resolve(), executable)
-    return executable
 
 
 def _install_wheel(elsewhere: Path) -> None:

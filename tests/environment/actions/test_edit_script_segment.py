@@ -3,7 +3,6 @@
 import pytest
 
 from mlagentbench.core.errors import ActionError
-from mlagentbench.environment.action import Completion
 
 pytestmark = pytest.mark.anyio
 
@@ -83,10 +82,3 @@ async def test_what_may_not_be_written_or_read_is_refused_before_any_question(
     with pytest.raises(ActionError, match="no UTF-8"):
         await edit(script, 1, 1, script="c.py")
     assert model.asked == []
-
-
-async def test_an_answer_that_was_cut_off_is_not_written(script, model):
-    model.replies = [Completion("```python\nTWO\n```", cut_off=True)]
-    with pytest.raises(ActionError, match="cut off"):
-        await edit(script, 2, 2)
-    assert await script.read("a.py") == OLD

@@ -1,21 +1,14 @@
-"""The tests of this folder again, as a user without any rights.
-
-The interpreter, the repository or the cache may be in a home folder that is closed to
-others. Bubblewrap then shows the same machine with such folders open.
-"""
+"""The tests of this folder again, as a user without any rights."""
 
 import os
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.redteam.ordinary import UID, as_ordinary_user
 
-from mlagentbench.environment.sandbox.bwrap import find_program
-
-UID = 60990
 HERE = Path(__file__)
 PROJECT = HERE.parents[3]
 CORE = ["sandbox_isolation", "sandbox_limits", "cgroups", "probe"]
@@ -53,52 +46,8 @@ def test_an_ordinary_user_gets_the_same_sandbox(names, agent_env, cache, home):
         *(str(HERE.parent / f"{name}.py") for name in names),
     ]
     needs = [Path(sys.base_prefix), Path(sys.prefix), PROJECT, agent_env]
-    done = subprocess.run(
-        [*_as_ordinary_user(needs), *command],
-        check=False,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=PROJECT,
-        env={
-            "HOME": str(home),
-            "MLAB_TEST_CACHE": str(cache.absolute()),
-            "PATH": os.environ["PATH"],
-        },
+    tests_cache = str(cache.absolute())
+    done = as_ordinary_user(
+        command, needs=needs, home=home, MLAB_TEST_CACHE=tests_cache
     )
     assert done.returncode == 0, done.stdout
-
-
-def _as_ordinary_user(needs: Sequence[Path]) -> list[str]:
-    who = [f"--reuid={UID}", f"--regid={UID}", "--clear-groups", "--inh-caps=-all"]
-    return [
-        *(find_program("bwrap"), "--dev-bind", "/", "/", *_opened(needs)),
-        *(
-            "--die-with-parent",
-            "--",
-            find_program("setpriv"),
-            *who,
-            "--no-new-privs",
-            "--",
-        ),
-    ]
-
-
-def _opened(paths: Sequence[Path]) -> Iterator[str]:
-    for folder in {_closed_above(path) for path in paths} - {None}:
-        yield from ("--perms", "0755", "--tmpfs", str(folder))
-        for path in paths:
-            if path.is_relative_to(folder):
-                yield from _parents(path, folder)
-                yield from ("--ro-bind", str(path), str(path))
-
-
-def _closed_above(path: Path) -> Path | None:
-    tops = reversed(path.parents)
-    return next((top for top in tops if not top.stat().st_mode & 0o001), None)
-
-
-def _parents(path: Path, top: Path) -> Iterator[str]:
-    for parent in reversed(path.parents):
-        if parent.is_relative_to(top) and parent != top:
-            yield from ("--perms", "0755", "--dir", str(parent))

@@ -59,16 +59,8 @@ def test_an_old_bubblewrap_is_named(tmp_path):
             "`sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`, or give "
             "bwrap an AppArmor profile",
         ),
-        (
-            "kernel/unprivileged_userns_clone",
-            "0",
-            "`sudo sysctl -w kernel.unprivileged_userns_clone=1`",
-        ),
-        (
-            "user/max_user_namespaces",
-            "0",
-            "`sudo sysctl -w user.max_user_namespaces=10000`",
-        ),
+        ("kernel/unprivileged_userns_clone", "0", "unprivileged_userns_clone=1`"),
+        ("user/max_user_namespaces", "0", "user.max_user_namespaces=10000`"),
     ],
 )
 @ordinary

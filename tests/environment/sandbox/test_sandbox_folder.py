@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.redteam.leftovers import processes_naming
 
 from mlagentbench.core.errors import SandboxError, TaskError
 from mlagentbench.environment.sandbox.sandbox import Mount, sweep
@@ -16,7 +17,6 @@ from mlagentbench.environment.sandbox.sandbox_folder import (
     make_sandbox_folder,
     take_slot,
 )
-from mlagentbench.environment.sandbox.watchdog import process_tree
 
 HARNESS = """
 import asyncio, sys
@@ -47,10 +47,10 @@ def test_a_killed_harness_leaves_no_process_and_the_next_one_no_folder(
     folder = started[0].parents[1]
     noted = (folder / "cgroups").read_text() if (folder / "cgroups").exists() else ""
     groups = [Path(line) for line in noted.splitlines()]
-    assert len(_marked(marker)) > 2
+    assert len(processes_naming(marker)) > 2
     harness.send_signal(signal.SIGKILL)
     harness.wait()
-    _wait_for(lambda: not _marked(marker), 30)
+    _wait_for(lambda: not processes_naming(marker), 30)
     sweep(sandboxes)
     assert not folder.exists()
     assert not any(group.exists() for group in groups)
@@ -72,7 +72,7 @@ def test_a_harness_killed_while_a_sandbox_starts_leaves_no_process(
     time.sleep(0.1)
     _wait_for(lambda: not _commands(marker), 30)
     # Whatever one sweep comes too early for, the next one finds.
-    _wait_for(lambda: sweep(sandboxes) or not _marked(marker), 30)
+    _wait_for(lambda: sweep(sandboxes) or not processes_naming(marker), 30)
     assert [path for path in sandboxes.iterdir() if path.is_dir()] == []
 
 
@@ -179,21 +179,10 @@ def _taken() -> int:
     return slot.number
 
 
-def _commands(marker: str) -> list[int]:
+def _commands(marker: str) -> list[bytes]:
     """Those that are no longer, or never were, a bubblewrap that waits."""
-    marked = _marked(marker)
-    return [pid for pid in marked if b"bwrap" not in _command_line(pid)]
-
-
-def _marked(marker: str) -> list[int]:
-    return [pid for pid in process_tree(1) if marker.encode() in _command_line(pid)]
-
-
-def _command_line(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
+    marked = processes_naming(marker).values()
+    return [words for words in marked if b"bwrap" not in words]
 
 
 def _wait_for(condition, seconds: float):

@@ -51,19 +51,9 @@ def test_a_full_disk_is_said_and_what_is_stored_stays_readable(tmp_path):
     disk.mkdir()
     workspace.mkdir()
     script = 'mount -t tmpfs -o size=8m tmpfs "$1" && exec "$2" -c "$3" "$1" "$4"'
+    words = [str(disk), sys.executable, FILL, str(workspace)]
     done = subprocess.run(
-        [
-            "unshare",
-            "-m",
-            "sh",
-            "-c",
-            script,
-            "sh",
-            str(disk),
-            sys.executable,
-            FILL,
-            str(workspace),
-        ],
+        ["unshare", "-m", "sh", "-c", script, "sh", *words],
         capture_output=True,
         text=True,
         check=False,

@@ -105,21 +105,6 @@ def test_what_was_never_stored_is_named(take, store, workspace, tmp_path):
     assert list((tmp_path / "back").iterdir()) == []
 
 
-def test_a_damaged_object_is_named_and_the_rest_restored(
-    take, store, workspace, tmp_path
-):
-    (workspace / "a.py").write_text("one")
-    (workspace / "b.py").write_text("two")
-    taken = take()
-    sha256 = store.manifest(taken.id).entries[0].sha256
-    path = tmp_path / "snapshots" / "objects" / sha256[:2] / sha256[2:]
-    path.chmod(0o644)
-    path.write_text("0ne")
-    with pytest.raises(RecordError, match=r"a\.py of snapshot .* is damaged"):
-        store.restore(taken.id, tmp_path / "back")
-    assert [each.name for each in (tmp_path / "back").iterdir()] == ["b.py"]
-
-
 @pytest.mark.parametrize("name", ["0" * 64, "../../etc/passwd", "", "\n"])
 def test_a_name_that_is_no_snapshot_is_refused(store, tmp_path, name):
     (tmp_path / "back").mkdir()

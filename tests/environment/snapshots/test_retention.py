@@ -200,22 +200,17 @@ def two(take, workspace) -> list[str]:
     return names
 
 
-def test_a_sound_store_has_nothing_to_say(store, two):
-    assert store.verify() == []
-
-
-def test_a_corrupt_object_is_named_with_all_who_need_it(
-    store, two, tmp_path, tree_of, workspace
-):
+def test_a_corrupt_object_is_named_with_all_who_need_it(store, two, tmp_path):
     path = object_of(store, two[0], "same.py", tmp_path / "snapshots")
     path.chmod(0o644)
     path.write_text("sam3")
     [complaint] = store.verify()
     assert complaint.startswith(f"{path} is corrupt; it is needed by same.py of ")
     assert all(name[:12] in complaint for name in two)
-    with pytest.raises(RecordError, match="the other 1 files were restored"):
+    damaged = r"same\.py of snapshot .* is damaged .*the other 1 files were restored"
+    with pytest.raises(RecordError, match=damaged):
         store.restore(two[1], tmp_path / "back")
-    assert (tmp_path / "back" / "step.py").read_text() == "1"
+    assert [each.name for each in (tmp_path / "back").iterdir()] == ["step.py"]
 
 
 def test_a_missing_object_is_named_but_a_dropped_one_is_not(

@@ -5,12 +5,12 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from mlagentbench.core.errors import RecordError, SandboxError
-from mlagentbench.environment.snapshots import store as store_module
 from mlagentbench.environment.snapshots.store import (
     SnapshotLimits,
     SnapshotStore,
@@ -25,6 +25,21 @@ SETTLED = 0.06
 def objects_of(folder: Path) -> dict[str, int]:
     paths = [path for path in (folder / "objects").rglob("*") if path.is_file()]
     return {path.parent.name + path.name: path.stat().st_ino for path in paths}
+
+
+@pytest.fixture
+def before_opening(monkeypatch) -> Callable[[Callable[[str], object]], None]:
+    """Have something done whenever a file is about to be read for a snapshot."""
+    opened = WorkspaceReader.opened
+
+    def patch(do: Callable[[str], object]) -> None:
+        monkeypatch.setattr(
+            WorkspaceReader,
+            "opened",
+            lambda self, found: (do(found.path), opened(self, found))[1],
+        )
+
+    return patch
 
 
 def test_objects_are_named_by_their_contents_and_stored_once(take, workspace, tmp_path):
@@ -50,15 +65,9 @@ def test_the_same_workspace_has_the_same_name_and_nothing_is_written(
     assert objects_of(tmp_path / "snapshots") == before
 
 
-def test_an_unchanged_file_is_not_read_again(take, workspace, monkeypatch):
+def test_an_unchanged_file_is_not_read_again(take, workspace, before_opening):
     opened_paths = []
-
-    class Counting(WorkspaceReader):
-        def opened(self, found):
-            opened_paths.append(found.path)
-            return super().opened(found)
-
-    monkeypatch.setattr(store_module, "WorkspaceReader", Counting)
+    before_opening(opened_paths.append)
     (workspace / "a").write_text("1")
     (workspace / "b").write_text("2")
     time.sleep(SETTLED)
@@ -136,19 +145,16 @@ def test_links_pipes_devices_and_second_names_are_named_but_not_read(
 
 
 def test_a_link_put_in_place_of_a_listed_file_is_not_followed(
-    take, store, workspace, tmp_path, monkeypatch
+    take, store, workspace, tmp_path, before_opening
 ):
     (tmp_path / "secret").write_text("label")
     (workspace / "a").write_text("mine")
 
-    class Swapping(WorkspaceReader):
-        def found(self):
-            found = super().found()
-            (workspace / "a").unlink()
-            (workspace / "a").symlink_to(tmp_path / "secret")
-            return found
+    def swap(path: str) -> None:
+        (workspace / path).unlink()
+        (workspace / path).symlink_to(tmp_path / "secret")
 
-    monkeypatch.setattr(store_module, "WorkspaceReader", Swapping)
+    before_opening(swap)
     [entry] = store.manifest(take().id).entries
     assert entry.skipped is not None
     assert entry.skipped.startswith("it cannot be read")
@@ -164,14 +170,8 @@ def test_dangerous_mode_bits_are_dropped(take, store, workspace):
 
 
 def test_any_name_survives(take, store, workspace, tree_of, tmp_path):
-    for name in (
-        b"new\nline",
-        b"\xff\xfe",
-        b"tab\t\x1b[31m",
-        "ü".encode(),
-        b"-rf",
-        b"x" * 255,
-    ):
+    odd = (b"new\nline", b"\xff\xfe", b"tab\t\x1b[31m", b"-rf", b"x" * 255)
+    for name in (*odd, "ü".encode()):
         Path(os.fsdecode(os.fsencode(workspace) + b"/" + name)).write_bytes(name)
     Path(os.fsdecode(os.fsencode(workspace) + b"/\xfd")).mkdir()
     taken = take()
@@ -202,20 +202,11 @@ def test_deep_folders_are_stored_and_those_without_a_path_are_named(
 
 
 def test_a_file_that_grows_while_it_is_read_is_cut_at_its_listed_size(
-    take, store, workspace, monkeypatch
+    take, store, workspace, before_opening
 ):
-    log = workspace / "log"
-    log.write_bytes(b"a" * 3 * MB)
-
-    class Growing(WorkspaceReader):
-        def opened(self, found):
-            with log.open("ab") as file:
-                file.write(b"b" * MB)
-            return super().opened(found)
-
-    monkeypatch.setattr(store_module, "WorkspaceReader", Growing)
-    taken = take()
-    [entry] = store.manifest(taken.id).entries
+    (workspace / "log").write_bytes(b"a" * 3 * MB)
+    before_opening(lambda _: (workspace / "log").write_bytes(b"a" * 3 * MB + b"b" * MB))
+    [entry] = store.manifest(take().id).entries
     assert entry.size == 3 * MB
     assert entry.sha256 == hashlib.sha256(b"a" * 3 * MB).hexdigest()
 
@@ -287,9 +278,7 @@ def test_a_store_that_cannot_be_is_said_in_one_sentence(workspace, tmp_path):
 def test_a_half_object_is_not_trusted(take, store, workspace, tmp_path):
     (workspace / "a").write_bytes(b"x" * 2 * MB)
     taken = take()
-    [path] = [
-        each for each in (tmp_path / "snapshots/objects").rglob("*") if each.is_file()
-    ]
+    [path] = (tmp_path / "snapshots/objects").glob("*/*")
     path.chmod(0o644)
     path.write_bytes(b"x" * 10)
     again = store.take(workspace, previous=StatCache())
@@ -298,10 +287,8 @@ def test_a_half_object_is_not_trusted(take, store, workspace, tmp_path):
 
 
 def test_files_left_out_for_size_are_named_in_one_warning(tmp_path, workspace, caplog):
-    store, cache = (
-        SnapshotStore(tmp_path / "s", limits=SnapshotLimits(mb=3)),
-        StatCache(),
-    )
+    store = SnapshotStore(tmp_path / "s", limits=SnapshotLimits(mb=3))
+    cache = StatCache()
     (workspace / "small").write_bytes(bytes(MB))
     store.take(workspace, previous=cache)
     assert caplog.messages == []
@@ -317,21 +304,13 @@ def test_files_left_out_for_size_are_named_in_one_warning(tmp_path, workspace, c
     assert caplog.messages[1].endswith(": huge too")
 
 
-@pytest.mark.parametrize("change", ["write", "remove"])
+@pytest.mark.parametrize("change", [lambda log: log.write_text("longer"), Path.unlink])
 def test_a_file_changed_while_it_is_read_is_named_in_a_warning(
-    take, workspace, monkeypatch, caplog, change
+    take, workspace, before_opening, caplog, change
 ):
-    (workspace / "log").write_text("a")
-
-    class Changing(WorkspaceReader):
-        def opened(self, found):
-            if change == "write":
-                (workspace / "log").write_text("longer")
-            else:
-                (workspace / "log").unlink()
-            return super().opened(found)
-
-    monkeypatch.setattr(store_module, "WorkspaceReader", Changing)
+    log = workspace / "log"
+    log.write_text("a")
+    before_opening(lambda _: change(log))
     take()
     [message] = caplog.messages
     assert "changed while a snapshot was taken" in message

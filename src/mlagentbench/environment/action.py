@@ -60,7 +60,6 @@ class Action(ActionSpec):
     """Called with the context and one string per parameter."""
 
     async def perform(self, context: ActionContext, given: Mapping[str, object]) -> str:
-        """Check the arguments, then act."""
         if set(given) != set(self.parameters):
             raise ActionError(f"wrong arguments. Usage: {self.usage}")
         if not all(isinstance(value, str) for value in given.values()):

@@ -12,7 +12,6 @@ _TICKS = re.compile(r"`+")
 
 
 def prompt(name: str, /, **parts: str) -> str:
-    """Return an action's prompt, filled in."""
     return filled(_FOLDER / f"{name}.md", **parts)
 
 

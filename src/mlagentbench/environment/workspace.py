@@ -48,7 +48,6 @@ async def append_text(context: ActionContext, name: str, text: str) -> None:
 
 
 async def copy_bytes(context: ActionContext, source: str, destination: str) -> None:
-    """Copy the contents of `source` to `destination`."""
     writable_path(destination)
     await _write(context, destination, await _read(context, source))
 

@@ -115,7 +115,6 @@ class Process:
         return self._reported("child-pid")
 
     def release(self) -> None:
-        """Let bubblewrap start the command."""
         if self._gate_is_shut:
             self._gate_is_shut = False
             with contextlib.suppress(BrokenPipeError):
@@ -158,7 +157,6 @@ class Process:
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
 
     def alive(self) -> bool:
-        """Whether anything of it still runs."""
         # The first process inside ends only after all others of its namespace.
         running = self._pidfds()
         return len(select.select(running, [], [], 0)[0]) < len(running)
@@ -317,7 +315,6 @@ _KILLED = 128 + 9
 
 
 def to_execution(process: Process, killed: Killed | None) -> Execution:
-    """Return the record of a process that has ended."""
     returncode = process.returncode
     if returncode is None and killed is None:
         output = process.stderr[-500:].decode(errors="replace").strip()

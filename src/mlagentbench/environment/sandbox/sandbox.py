@@ -117,7 +117,7 @@ class Sandbox:
             try:
                 process = self._start(words, stdin)
             except (OSError, ValueError) as error:
-                # An argument that is too long or holds a null byte is the caller's.
+                # An argument that is too long or holds a null byte: the caller's fault.
                 if isinstance(error, OSError) and error.errno != errno.E2BIG:
                     raise SandboxError(
                         f"the sandbox could not be started: {error}"

@@ -72,7 +72,6 @@ class SandboxFolder:
         (self.folder / _CGROUPS).write_text(text)
 
     def remove(self) -> None:
-        """Remove the folder and its recorded control groups."""
         _remove(self.folder)
         os.close(self._lock)
 
@@ -161,7 +160,6 @@ class Slot:
 
 
 def take_slot() -> Slot:
-    """Take the lowest free number."""
     for number in range(_SLOTS):
         holder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:

@@ -75,7 +75,6 @@ class SandboxSpec(Record):
 
     @property
     def variables(self) -> dict[str, str]:
-        """The complete environment of a command."""
         return FIXED_ENVIRONMENT | self.environment
 
 

@@ -72,7 +72,6 @@ class StoreFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Exclude every other process."""
         with self._locked(shared=False):
             yield
 
@@ -141,7 +140,6 @@ class Objects:
         return os.open(self.path(sha256), os.O_RDONLY | os.O_CLOEXEC)
 
     def is_intact(self, sha256: str) -> bool:
-        """Whether the contents of an object match its name."""
         with self.path(sha256).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == sha256
 
@@ -244,7 +242,6 @@ class Manifest(Record):
 
     @property
     def id(self) -> str:
-        """The snapshot's name."""
         if any(entry.dropped for entry in self.entries):
             taken = tuple(
                 entry.model_copy(update={"dropped": None}) for entry in self.entries
@@ -315,7 +312,6 @@ def make_manifest(entries: Iterable[Entry]) -> Manifest:
 
 
 def path_fields(path: str) -> dict[str, str]:
-    """Return a path as fields of an entry."""
     try:
         path.encode()
     except UnicodeEncodeError:

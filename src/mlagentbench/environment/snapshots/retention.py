@@ -165,7 +165,6 @@ class Pruned(Record):
 
 
 def verify(folder: StoreFolder) -> list[str]:
-    """Hash every object; name each corrupt or missing one and who needs it."""
     objects, manifests = Objects(folder), Manifests(folder.manifests)
     # Listed first: others may add meanwhile, always objects before their manifest.
     names = manifests.names()
@@ -193,7 +192,6 @@ def verify(folder: StoreFolder) -> list[str]:
 
 
 def prune(folder: StoreFolder, needed: Iterable[str]) -> Pruned:
-    """Remove everything that the `needed` snapshots do not use."""
     objects, manifests = Objects(folder), Manifests(folder.manifests)
     holds = Holds(folder.holds, "")
     names = set(needed)

@@ -27,10 +27,9 @@ def test_what_was_written_is_read_back(tmp_path):
 
 def test_a_step_can_be_read_before_the_next_begins(tmp_path):
     path = tmp_path / "r.jsonl"
-    trace = TraceWriter(path)
-    trace.append(step(1))
-    assert read_trace(path, "r").steps == (step(1),)
-    trace.close()
+    with TraceWriter(path) as trace:
+        trace.append(step(1))
+        assert read_trace(path, "r").steps == (step(1),)
 
 
 @pytest.mark.parametrize("kept", [0, 1, 20, -1])

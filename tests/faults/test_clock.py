@@ -9,7 +9,8 @@ from tests.faults.killing import said, undisturbed
 from tests.faults.plans import plan_for
 from tests.support.outcomes import outcome_of
 
-from mlagentbench.run import episode, run_context
+from mlagentbench.core import trace
+from mlagentbench.run import steps
 
 JUMPS = (0, 86_400, -86_400, 3_600, -7_200)
 
@@ -24,7 +25,7 @@ def run_with_jumping_clock(job):
             return datetime.now(tz) + timedelta(seconds=next(offset))
 
     time.time = lambda: real() + next(offset)
-    run_context.datetime = episode.datetime = Jumping
+    steps.datetime = trace.datetime = Jumping
     carry_out(job)
 
 

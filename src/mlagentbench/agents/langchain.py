@@ -25,7 +25,8 @@ try:
     from langchain_openai import ChatOpenAI
 except ImportError as missing:
     raise UsageError(
-        "the agent langchain needs LangChain: pip install 'mlagentbench[langchain]'"
+        "the agent langchain needs LangChain: run `pip install -e '.[langchain]'`"
+        " in the clone"
     ) from missing
 
 TOOLS = (

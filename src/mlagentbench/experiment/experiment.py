@@ -5,7 +5,7 @@ import logging
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
@@ -148,7 +148,6 @@ class Experiment:
         return read_trace(self.trace_path(run), str(run))
 
     def trace_path(self, run: RunId | str) -> Path:
-        """Return the path of a run's trace."""
         return self.folder / "trace" / f"{_file_name(run)}.jsonl"
 
     def observation_path(self, blob: str) -> Path:
@@ -174,7 +173,6 @@ class Experiment:
         return None
 
     def submission_folder(self, run: RunId | str) -> Path:
-        """Return the folder of a run's collected submission."""
         return self.folder / "submissions" / _file_name(run)
 
     def attempt(self, run: RunId) -> int:
@@ -210,7 +208,6 @@ class Experiment:
         return task in task_ids()
 
     def add_scorecard(self, card: Scorecard) -> None:
-        """Append one scorecard."""
         append_line(self._scorecards, card.model_dump_json())
 
     def replace_scorecards(self, cards: Iterable[Scorecard]) -> None:
@@ -228,14 +225,8 @@ class Experiment:
                 found.setdefault(score.run, []).append(score)
         return {run: sorted(of, key=lambda one: one.step) for run, of in found.items()}
 
-    @contextmanager
-    def open_step_scores(self) -> Iterator[LineFile]:
-        """Open the file of step scores for more lines."""
-        file = LineFile(self._step_scores)
-        try:
-            yield file
-        finally:
-            file.close()
+    def open_step_scores(self) -> closing[LineFile]:
+        return closing(LineFile(self._step_scores))
 
     def fork(self, run: RunId, step: int, target: "Experiment") -> Trace:
         """Make `target` from one run's first `step` steps; resume it to continue."""

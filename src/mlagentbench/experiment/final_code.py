@@ -8,7 +8,7 @@ import hashlib
 import os
 import stat
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
@@ -17,7 +17,6 @@ from pydantic import Field
 from mlagentbench.core import Record, RecordError, Task, Trace
 from mlagentbench.environment import (
     BACKUP,
-    Entry,
     SafeFolder,
     SnapshotStore,
     is_read_only,
@@ -74,7 +73,14 @@ def _from_snapshot(
         for entry in store.manifest(name).entries
         if entry.kind == "file" and not _is_backup_or_given(entry.name)
     ]
-    wanted = [entry for entry in files if _is_wanted(entry, starter)][:_MOST_FILES]
+    wanted = [
+        entry
+        for entry in files
+        if entry.sha256 is not None
+        and not entry.dropped
+        and (entry.size or 0) <= _LARGEST
+        and _is_code(entry.name, starter)
+    ][:_MOST_FILES]
     digests = {
         name: hashlib.sha256(text.encode()).hexdigest()
         for name, text in starter.items()
@@ -86,7 +92,12 @@ def _from_snapshot(
     }
     changed = [entry for entry in wanted if entry.name not in texts]
     if changed:
-        texts |= _extracted(store, name, changed)
+        with tempfile.TemporaryDirectory(prefix="mlab-code-") as scratch:
+            folder = Path(scratch) / "code"
+            store.extract(name, [entry.name for entry in changed], folder)
+            for entry in changed:
+                if (text := _read_text(folder, entry.name)) is not None:
+                    texts[entry.shown] = text
     left = [entry for entry in files if entry.shown not in texts]
     return FinalCode(
         texts={name: texts[name] for name in sorted(texts)},
@@ -100,23 +111,8 @@ def _is_backup_or_given(name: str) -> bool:
     return hidden or is_read_only(name)
 
 
-def _is_wanted(entry: Entry, starter: Mapping[str, str]) -> bool:
-    stored = entry.sha256 is not None and not entry.dropped
-    return stored and _is_code(entry.name, starter) and (entry.size or 0) <= _LARGEST
-
-
 def _is_code(name: str, starter: Mapping[str, str]) -> bool:
     return name in starter or name.lower().endswith((*_SCRIPTS, *_SETTINGS))
-
-
-def _extracted(
-    store: SnapshotStore, name: str, entries: Sequence[Entry]
-) -> dict[str, str]:
-    with tempfile.TemporaryDirectory(prefix="mlab-code-") as scratch:
-        folder = Path(scratch) / "code"
-        store.extract(name, [entry.name for entry in entries], folder)
-        texts = {entry.shown: _read_text(folder, entry.name) for entry in entries}
-    return {file: text for file, text in texts.items() if text is not None}
 
 
 def _from_submission(folder: Path, starter: Mapping[str, str]) -> FinalCode:

@@ -20,7 +20,6 @@ class BudgetOverride(Record):
     cost_usd: PositiveFloat | None = None
 
     def applied(self, budget: Budget) -> Budget:
-        """Return the task's budget with these limits in place."""
         return budget.model_copy(update=self.model_dump(exclude_none=True))
 
 

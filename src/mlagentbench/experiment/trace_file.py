@@ -40,14 +40,11 @@ class TraceWriter:
         # A step's calls were written when they returned.
         self._file.append(line.model_dump_json(exclude={"calls"}))
 
-    def close(self) -> None:
-        self._file.close()
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self._file.close()
 
 
 def read_trace(path: Path, run: str) -> Trace:
@@ -57,7 +54,14 @@ def read_trace(path: Path, run: str) -> Trace:
     calls: list[ModelCall] = []
     resumed, end = 0, None
     for number, raw in enumerate(lines[:-1], start=1):
-        match _parse(raw, path, number):
+        try:
+            line = _LINE.validate_json(raw)
+        except ValidationError as error:
+            raise RecordError(
+                f"{path}, line {number} is damaged: {error.errors()[0]['msg']};"
+                f" the {number - 1} lines before it are complete"
+            ) from error
+        match line:
             case Step() as step:
                 steps.append(step.model_copy(update={"calls": tuple(calls)}))
                 calls.clear()
@@ -71,17 +75,6 @@ def read_trace(path: Path, run: str) -> Trace:
     return Trace(
         run=run, steps=tuple(steps), calls=tuple(calls), resumed=resumed, end=end
     )
-
-
-def _parse(raw: bytes, path: Path, number: int) -> AnyLine:
-    try:
-        return _LINE.validate_json(raw)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise RecordError(
-            f"{path}, line {number} is damaged: {first['msg']};"
-            f" the {number - 1} lines before it are complete"
-        ) from error
 
 
 class RecordedRun:

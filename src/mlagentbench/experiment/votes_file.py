@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from mlagentbench.core import ModelCall, Record, Scorecard, append_line
+from mlagentbench.core import ModelCall, Record, append_line
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.scorecard_file import last_attempts
 
@@ -71,17 +71,14 @@ def missing_opinions(experiment: Experiment) -> list[str]:
     """Return a sentence for every reason why judges gave no opinion on some runs."""
     card_of = {card.run: card for card in last_attempts(experiment.scorecards)}
     last = {entry.run: entry for entry in VotesFile(experiment).entries}
-    counted = Counter(
-        (entry.judge, _what_is_missing(entry, card_of[entry.run]), entry.why)
-        for entry in last.values()
-        if isinstance(entry, Refusal) and entry.run in card_of
-    )
+    counted: Counter[tuple[str, str, str]] = Counter()
+    for entry in last.values():
+        if isinstance(entry, Refusal) and entry.run in card_of:
+            opinion = card_of[entry.run].opinion
+            rated_before = opinion is not None and opinion.model == entry.judge
+            what = "no more votes" if rated_before else "no opinion"
+            counted[entry.judge, what, entry.why] += 1
     return [
         f"the judge {judge} gave {what} on {count} run{'s' * (count > 1)}: {why}"
         for (judge, what, why), count in counted.items()
     ]
-
-
-def _what_is_missing(entry: Refusal, card: Scorecard) -> str:
-    rated_before = card.opinion is not None and card.opinion.model == entry.judge
-    return "no more votes" if rated_before else "no opinion"

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from mlagentbench.core import (
@@ -106,15 +105,8 @@ def _take_turns(request: CodeRequest) -> Turns:
         raise SandboxError(f"{task.id} does not say how submitted code is run")
     agent_env = ensure_agent_env(request.cache, grading.agent_env)
     with _starter_files(task) as starter, _reserved_core(request, grading) as cores:
-        sandboxes = TurnSandbox(
-            task,
-            grading,
-            sandbox_root(request.cache),
-            agent_env.path,
-            cores,
-            request.data,
-        )
-        return asyncio.run(TimedTurns(request, sandboxes, starter).take_all())
+        turns = TimedTurns(request, grading, agent_env.path, cores, starter)
+        return asyncio.run(turns.take_all())
 
 
 @contextmanager
@@ -164,67 +156,23 @@ def _idle_ticks() -> dict[int, int]:
     return idle
 
 
-@dataclass(frozen=True)
-class TurnSandbox:
-    """The settings that the sandboxes of all turns of one grading share."""
-
-    task: Task
-    grading: Grading
-    sandbox_root: Path
-    agent_env: Path
-    cores: tuple[int, ...]
-    """The cores every turn runs on; empty if that does not matter."""
-    data: Path | None = None
-    """What the workspace shows as `data/`, if a submission may read it."""
-
-    async def take_turn(
-        self, solution: Path, question: bytes, seconds: float
-    ) -> Answer | NoAnswer:
-        """Let the solution answer; its sandbox is deleted before this returns."""
-        spec = SandboxSpec(
-            agent_env=self.agent_env, starter=solution, mounts=tuple(self._mounts())
-        )
-        disk_mb = max(_DISK_MB, int(2 * self.task.budget.submission_mb))
-        limits = Limits(
-            memory_mb=int(self.task.data.memory_gb * 1024),
-            workspace_mb=disk_mb,
-            file_mb=disk_mb,
-            urgent=self.grading.timed,
-        )
-        patience = ResponseLimits(
-            ready_seconds=min(LOADING_SECONDS, seconds),
-            answer_seconds=min(self.grading.seconds, seconds),
-            answer_bytes=int(self.grading.output_mb * 2**20),
-        )
-        sandbox = open_sandbox(self.sandbox_root, spec, limits, cores=self.cores)
-        try:
-            return await ask_sandboxed(sandbox, _COMMAND, question, patience)
-        finally:
-            sandbox.close()
-
-    def _mounts(self) -> Iterator[Mount]:
-        folder = self.task.folder
-        ours = {
-            _MAIN: Path(driver_main.__file__),
-            "driver.py": folder / self.grading.driver,
-            "metric.py": folder / "metric.py",
-            **{Path(name).name: folder / name for name in self.grading.files},
-        }
-        for name, source in ours.items():
-            yield Mount(source=source, target=str(driver_main.MOUNTED / name))
-        if self.data is not None:
-            yield Mount(source=self.data, target=f"{WORKSPACE}/data")
-
-
 class TimedTurns:
     """One submission's turns on the inputs of one split."""
 
     def __init__(
-        self, request: CodeRequest, sandboxes: TurnSandbox, starter: Path | None
+        self,
+        request: CodeRequest,
+        grading: Grading,
+        agent_env: Path,
+        cores: tuple[int, ...],
+        starter: Path | None,
     ) -> None:
+        """Use the same `cores` for every turn; with none, any core."""
         self._request = request
-        self._sandboxes = sandboxes
+        self._grading = grading
+        self._cores = cores
         self._starter = starter
+        self._agent_env = agent_env
         self._name = ", ".join(request.task.submission)
         self._ends = time.monotonic() + request.seconds
 
@@ -236,7 +184,7 @@ class TimedTurns:
         inputs = sorted(self._request.inputs.iterdir())
         if not inputs:
             raise TaskError(f"{self._request.inputs} holds no inputs.")
-        if self._sandboxes.grading.timed and self._starter is None:
+        if self._grading.timed and self._starter is None:
             raise TaskError(f"starter/ must hold {self._name} to be timed against.")
         turns = Turns(turns=tuple([await self._turn(path) for path in inputs]))
         (self._request.answers / TURNS).write_text(turns.model_dump_json())
@@ -247,7 +195,7 @@ class TimedTurns:
         answer = await self._answer(self._request.submission, question)
         known: Answer | None = None
         # After a failure the starter's answer shows whose fault it is.
-        needed = self._sandboxes.grading.timed or isinstance(answer, NoAnswer)
+        needed = self._grading.timed or isinstance(answer, NoAnswer)
         if self._starter is not None and needed:
             found = await self._answer(self._starter, question)
             if isinstance(found, NoAnswer):
@@ -265,11 +213,44 @@ class TimedTurns:
         )
 
     async def _answer(self, solution: Path, question: bytes) -> Answer | NoAnswer:
-        answer = await self._sandboxes.take_turn(
-            solution, question, self._seconds_left()
+        """Let a solution answer; its sandbox is deleted before this returns."""
+        task, grading, seconds = self._request.task, self._grading, self._seconds_left()
+        disk_mb = max(_DISK_MB, int(2 * task.budget.submission_mb))
+        limits = Limits(
+            memory_mb=int(task.data.memory_gb * 1024),
+            workspace_mb=disk_mb,
+            file_mb=disk_mb,
+            urgent=grading.timed,
         )
+        patience = ResponseLimits(
+            ready_seconds=min(LOADING_SECONDS, seconds),
+            answer_seconds=min(grading.seconds, seconds),
+            answer_bytes=int(grading.output_mb * 2**20),
+        )
+        spec = SandboxSpec(
+            agent_env=self._agent_env, starter=solution, mounts=tuple(self._mounts())
+        )
+        root = sandbox_root(self._request.cache)
+        sandbox = open_sandbox(root, spec, limits, cores=self._cores)
+        try:
+            answer = await ask_sandboxed(sandbox, _COMMAND, question, patience)
+        finally:
+            sandbox.close()
         self._seconds_left()
         return answer
+
+    def _mounts(self) -> Iterator[Mount]:
+        folder = self._request.task.folder
+        ours = {
+            _MAIN: Path(driver_main.__file__),
+            "driver.py": folder / self._grading.driver,
+            "metric.py": folder / "metric.py",
+            **{Path(name).name: folder / name for name in self._grading.files},
+        }
+        for name, source in ours.items():
+            yield Mount(source=source, target=str(driver_main.MOUNTED / name))
+        if self._request.data is not None:
+            yield Mount(source=self._request.data, target=f"{WORKSPACE}/data")
 
     def _seconds_left(self) -> float:
         left = self._ends - time.monotonic()

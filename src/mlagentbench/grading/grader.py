@@ -104,7 +104,6 @@ class GraderPool:
         return await (grade_once(request) if server is None else server.grade(request))
 
     async def close(self) -> None:
-        """End every server."""
         for server in self._servers.values():
             if server is not None:
                 await server.close()

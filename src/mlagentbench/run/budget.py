@@ -15,13 +15,19 @@ class BudgetMeter:
         self._budget = budget
         self.spent = Spent()
 
-    def remaining(self) -> Remaining:
-        """Return the remaining budget."""
-        return _left(self._budget, self.spent)
+    def remaining(self, spent: Spent | None = None) -> Remaining:
+        """Return the budget that remains now, or once `spent` is spent."""
+        budget, spent = self._budget, spent or self.spent
+        return Remaining(
+            steps=budget.steps - spent.steps,
+            seconds=max(0.0, budget.minutes * 60 - spent.seconds),
+            tokens=None if budget.tokens is None else budget.tokens - spent.tokens,
+            cost_usd=None if budget.cost_usd is None else budget.cost_usd - spent.cost,
+        )
 
     def exhausted(self, calls: Sequence[ModelCall], seconds: Seconds) -> Ending | None:
         """Return the limit that was reached, counting calls that led to no step yet."""
-        left = _left(self._budget, self.with_step(seconds, calls, counts=False))
+        left = self.remaining(self.with_step(seconds, calls, counts=False))
         limits = {
             Ending.OUT_OF_STEPS: left.steps,
             Ending.OUT_OF_TIME: left.seconds,
@@ -46,15 +52,6 @@ class BudgetMeter:
             tokens=self.spent.tokens + sum(used),
             cost=self.spent.cost + sum(call.cost or 0.0 for call in calls),
         )
-
-
-def _left(budget: Budget, spent: Spent) -> Remaining:
-    return Remaining(
-        steps=budget.steps - spent.steps,
-        seconds=max(0.0, budget.minutes * 60 - spent.seconds),
-        tokens=None if budget.tokens is None else budget.tokens - spent.tokens,
-        cost_usd=None if budget.cost_usd is None else budget.cost_usd - spent.cost,
-    )
 
 
 _INSPECT_LIMITS = {

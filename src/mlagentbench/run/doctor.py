@@ -26,14 +26,26 @@ class Fact(Record):
 
 def examine(cache: Path) -> list[Fact]:
     """Return everything about this machine that a run may need."""
+    ids = task_ids()
+    ready = [name for name in ids if find_prepared(load_task(name), cache)]
+    docker, npm = shutil.which("docker"), shutil.which("npm")
     return [
         Fact(name="python", value=platform.python_version(), ok=True),
         *_isolation(),
         *_resources(cache),
-        *_agent_envs(cache),
-        _prepared(cache),
-        *_tools(),
-        *_keys(),
+        *(
+            Fact(name=f"agent-env {name}", value=_agent_env_state(cache, name))
+            for name in get_args(AgentEnvName)
+        ),
+        Fact(name="data", value=f"{len(ready)} of {len(ids)} tasks prepared"),
+        Fact(
+            name="docker", value="client found" if docker else "not found, not needed"
+        ),
+        Fact(name="npm", value="found" if npm else "not found; some data needs it"),
+        *(
+            Fact(name=key, value="set" if os.environ.get(key) else "not set")
+            for key in KEYS
+        ),
     ]
 
 
@@ -61,45 +73,12 @@ def _resources(cache: Path) -> list[Fact]:
     ]
 
 
-def _agent_envs(cache: Path) -> list[Fact]:
-    built = {name: find_agent_env(cache, name) for name in get_args(AgentEnvName)}
-    return [
-        Fact(
-            name=f"agent-env {name}",
-            value=_not_built(name) if env is None else "built",
-        )
-        for name, env in built.items()
-    ]
-
-
-def _not_built(name: AgentEnvName) -> str:
+def _agent_env_state(cache: Path, name: AgentEnvName) -> str:
+    if find_agent_env(cache, name) is not None:
+        return "built"
     tasks = map(load_task, task_ids())
     needing = [task.id for task in tasks if name in task.agent_envs]
     return f"not built yet; `mlab prepare` builds it for {', '.join(needing) or '-'}"
-
-
-def _prepared(cache: Path) -> Fact:
-    ids = task_ids()
-    ready = [name for name in ids if find_prepared(load_task(name), cache)]
-    return Fact(name="data", value=f"{len(ready)} of {len(ids)} tasks prepared")
-
-
-def _tools() -> list[Fact]:
-    docker = shutil.which("docker")
-    npm = shutil.which("npm")
-    return [
-        Fact(
-            name="docker", value="client found" if docker else "not found, not needed"
-        ),
-        Fact(name="npm", value="found" if npm else "not found; some data needs it"),
-    ]
-
-
-def _keys() -> list[Fact]:
-    return [
-        Fact(name=key, value="set" if os.environ.get(key) else "not set")
-        for key in KEYS
-    ]
 
 
 def _existing(path: Path) -> Path:

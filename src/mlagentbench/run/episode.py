@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.metadata import version
 
 from inspect_ai.util import LimitExceededError, SandboxEnvironment, sample_limits
@@ -42,14 +41,6 @@ from mlagentbench.tasks import Prepared
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Finish:
-    """The ending of an agent's code."""
-
-    ending: Ending
-    reason: str | None = None
-
-
 async def run_episode(job: Job, run: RunId, sandbox: SandboxEnvironment) -> None:
     """Let the agent act until it is done or its budget is exhausted.
 
@@ -64,52 +55,47 @@ async def run_episode(job: Job, run: RunId, sandbox: SandboxEnvironment) -> None
             logger.info("%s: resume after step %d", run, len(past.steps))
         steps = Steps(job, run, sandbox, past, trace)
         clock = time.monotonic() - seconds_worked(past)
-        finish = await _finish(job, RunContext(job, run, steps), steps)
+        over = await _let_agent_act(job, RunContext(job, run, steps), steps)
         trace.append(
             End(
                 run=str(run),
-                ending=finish.ending,
-                reason=finish.reason,
+                ending=over.ending,
+                reason=over.reason,
                 spent=steps.budget.spent,
                 seconds=round(time.monotonic() - clock, 3),
                 at=utc_now(),
             )
         )
-    logger.info("%s: %s %s", run, finish.ending, finish.reason or "")
-    job.observer.run_ended(run, finish.ending)
+    logger.info("%s: %s %s", run, over.ending, over.reason or "")
+    job.observer.run_ended(run, over.ending)
 
 
-async def _finish(job: Job, context: RunContext, steps: Steps) -> Finish:
-    finish = await _agents_end(job, context, steps)
-    if not finish.ending.counts:
-        return finish
-    try:
-        # The submission is collected even from a run that was only replayed.
-        await steps.restore_last_workspace()
-    except BenchError as fault:
-        return _blamed(fault)
-    return finish
-
-
-async def _agents_end(job: Job, context: RunContext, steps: Steps) -> Finish:
+async def _let_agent_act(job: Job, context: RunContext, steps: Steps) -> RunOver:
     try:
         await job.agent(context)
-        finish = Finish(Ending.SUBMITTED if steps.submitted else Ending.STOPPED)
-    except RunOver as over:
-        finish = Finish(over.ending, over.reason)
+        over = RunOver(Ending.SUBMITTED if steps.submitted else Ending.STOPPED)
+    except RunOver as raised:
+        over = raised
     except LimitExceededError as limit:
-        met = from_inspect_limit(limit)
-        finish = Finish(met.ending, met.reason)
+        over = from_inspect_limit(limit)
     except BenchError as fault:
-        finish = _blamed(fault)
+        over = _blamed(fault)
     except Exception as error:  # noqa: BLE001  # an agent may raise anything at all
-        finish = Finish(Ending.CRASHED, f"{type(error).__name__}: {error}")
-    return finish if context.fault is None else _blamed(context.fault)
+        over = RunOver(Ending.CRASHED, f"{type(error).__name__}: {error}")
+    if context.fault is not None:
+        over = _blamed(context.fault)
+    if over.ending.counts:
+        try:
+            # The submission is collected even from a run that was only replayed.
+            await steps.restore_last_workspace()
+        except BenchError as fault:
+            return _blamed(fault)
+    return over
 
 
-def _blamed(fault: BenchError) -> Finish:
+def _blamed(fault: BenchError) -> RunOver:
     is_theirs = isinstance(fault, ProviderError)
-    return Finish(Ending.PROVIDER_ERROR if is_theirs else Ending.BROKEN, str(fault))
+    return RunOver(Ending.PROVIDER_ERROR if is_theirs else Ending.BROKEN, str(fault))
 
 
 async def close_run(
@@ -148,10 +134,21 @@ async def score_run(
         verdict = await grade_saved(task, prepared, experiment.submission_folder(run))
         verdict = verdict.model_copy(update={"steps": steps})
     except BenchError as fault:
-        end = end_line(trace, Ending.BROKEN, str(fault))
-        broken = trace.model_copy(update={"end": end})
-        return evaluate_run(task, run, broken, Verdict(), context)
+        return unscored_card(task, run, trace, Ending.BROKEN, str(fault), context)
     return evaluate_run(task, run, trace, verdict, context)
+
+
+def unscored_card(
+    task: Task,
+    run: RunId,
+    trace: Trace,
+    ending: Ending,
+    reason: str | None,
+    context: EvaluationContext,
+) -> Scorecard:
+    """Return the scorecard of a run that ended without a score."""
+    ended = trace.model_copy(update={"end": end_line(trace, ending, reason)})
+    return evaluate_run(task, run, ended, Verdict(), context)
 
 
 def end_line(trace: Trace, ending: Ending, reason: str | None) -> End:

@@ -19,7 +19,7 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 
-from mlagentbench.core import Scorecard, UsageError
+from mlagentbench.core import UsageError
 from mlagentbench.experiment import NO_MODEL, ExperimentSpec
 from mlagentbench.run.episode import (
     close_run,
@@ -39,20 +39,21 @@ def inspect_task(job: Job, seeds: tuple[int, ...]) -> InspectTask:
     return InspectTask(
         name=job.task.id,
         version=job.task.version,
-        dataset=MemoryDataset([_sample(job, seed) for seed in seeds]),
+        dataset=MemoryDataset(
+            [
+                Sample(
+                    id=f"{job.task.id}:{seed}",
+                    input=job.problem,
+                    metadata={"seed": seed, "run": str(job.run_id(seed))},
+                    sandbox=SandboxEnvironmentSpec("bwrap", job.sandbox_config(seed)),
+                )
+                for seed in seeds
+            ]
+        ),
         solver=_agent_solver(job),
         scorer=_grader(job),
         config=GenerateConfig(**job.spec.patience.model_dump()),
         metadata={"task": job.task.name, "agent": job.spec.agent_label},
-    )
-
-
-def _sample(job: Job, seed: int) -> Sample:
-    return Sample(
-        id=f"{job.task.id}:{seed}",
-        input=job.problem,
-        metadata={"seed": seed, "run": str(job.run_id(seed))},
-        sandbox=SandboxEnvironmentSpec("bwrap", job.sandbox_config(seed)),
     )
 
 
@@ -81,25 +82,19 @@ def _grader(job: Job) -> Scorer:
             context = evaluation_context(job.sandbox, job.attempt)
             card = await score_run(job.task, job.prepared, run, experiment, context)
             experiment.add_scorecard(card)
-            return _as_score(card)
+            if not card.ending.counts:
+                return Score.unscored(reason=card.ending, explanation=card.reason)
+            # Without a valid submission there is no improvement, which counts as 0.
+            improvement = card.improvement or 0.0
+            return Score(
+                value={"success": float(card.success), "improvement": improvement},
+                explanation=card.submission_error or f"{card.metric} = {card.score}",
+                metadata=card.model_dump(mode="json"),
+            )
 
         return score
 
     return grade()
-
-
-def _as_score(card: Scorecard) -> Score:
-    if not card.ending.counts:
-        return Score.unscored(reason=card.ending, explanation=card.reason)
-    return Score(
-        value={
-            "success": float(card.success),
-            # Without a valid submission there is no improvement, which counts as 0.
-            "improvement": card.improvement or 0.0,
-        },
-        explanation=card.submission_error or f"{card.metric} = {card.score}",
-        metadata=card.model_dump(mode="json"),
-    )
 
 
 Work = list[tuple[Job, tuple[int, ...]]]
@@ -122,8 +117,20 @@ def evaluate_jobs(work: Work, logs: Path, parallel: int) -> dict[str, str]:
     # Inspect returns no log for a task that was cancelled while it ran.
     if len(results) < len(work) or any(log.status == "cancelled" for log in results):
         raise Interrupted
-    by_run = {run: why for result in results for run, why in _sample_failures(result)}
-    return _task_failures(work, results) | by_run
+    failed = {log.eval.task: log.error.message for log in results if log.error}
+    of_tasks = {
+        str(job.run_id(seed)): failed[job.task.id]
+        for job, seeds in work
+        for seed in seeds
+        if job.task.id in failed
+    }
+    of_runs = {
+        str(sample.metadata.get("run")): sample.error.message
+        for log in results
+        for sample in log.samples or []
+        if sample.error is not None
+    }
+    return of_tasks | of_runs
 
 
 def _evaluate(work: Work, logs: Path, parallel: int) -> list[EvalLog]:
@@ -156,25 +163,3 @@ def _model_options(spec: ExperimentSpec) -> dict[str, Any]:
             role: get_checked_model(name) for role, name in spec.roles.items()
         },
     }
-
-
-def _task_failures(work: Work, results: list[EvalLog]) -> dict[str, str]:
-    """Return the failures of whole tasks, for each of their runs."""
-    failed = {
-        result.eval.task: result.error.message for result in results if result.error
-    }
-    return {
-        str(job.run_id(seed)): failed[job.task.id]
-        for job, seeds in work
-        for seed in seeds
-        if job.task.id in failed
-    }
-
-
-def _sample_failures(result: EvalLog) -> list[tuple[str, str]]:
-    samples = result.samples or []
-    return [
-        (str(sample.metadata.get("run")), sample.error.message)
-        for sample in samples
-        if sample.error is not None
-    ]

@@ -33,7 +33,6 @@ class Job:
         return SandboxUsed(provider=self.spec.sandbox, limits=self.spec.limits)
 
     def run_id(self, seed: int) -> RunId:
-        """Return the id of one of its runs."""
         return RunId(
             task=self.task.id,
             agent=self.spec.agent_label,
@@ -44,21 +43,18 @@ class Job:
     def sandbox_config(self, seed: int) -> BwrapConfig:
         """Return the agent's sandbox: public data and the starter, nothing else."""
         memory_mb = int(self.task.data.memory_gb * 1024)
+        data = self.prepared.public / "data"
+        metric = self.task.folder / "metric.py"
+        mounts = [Mount(source=metric, target="/workspace/evaluate.py")]
+        if data.is_dir():
+            mounts.append(Mount(source=data, target="/workspace/data"))
         return BwrapConfig(
             rooms=self.rooms,
             limits=Limits(memory_mb=memory_mb),
             furnishing=SandboxSpec(
                 agent_env=self.agent_env,
                 starter=self.task.folder / "starter",
-                mounts=self._read_only(),
+                mounts=tuple(mounts),
                 environment={"MLAB_SEED": str(seed)},
             ),
         )
-
-    def _read_only(self) -> tuple[Mount, ...]:
-        data = self.prepared.public / "data"
-        metric = self.task.folder / "metric.py"
-        mounts = [Mount(source=metric, target="/workspace/evaluate.py")]
-        if data.is_dir():
-            mounts.append(Mount(source=data, target="/workspace/data"))
-        return tuple(mounts)

@@ -86,19 +86,15 @@ def jobs_of(experiment: Experiment, services: Services) -> list[Job]:
     spec = experiment.spec
     load_agent(find_agent(spec.agent))
     _check_models(spec)
-    tasks = [_unchanged(one) for one in spec.tasks]
+    tasks = [same_task(one) for one in spec.tasks]
+    for one, task in zip(spec.tasks, tasks, strict=True):
+        if task_digest(task.folder) != one.digest:
+            raise UsageError(
+                f"the task {one.id} was changed since this experiment started; its runs"
+                " cannot be resumed with a different task"
+            )
     require_isolation()
     return _jobs(spec, _make_ready(spec, tasks, services), experiment, services)
-
-
-def _unchanged(spec: TaskSpec) -> Task:
-    task = same_task(spec)
-    if task_digest(task.folder) != spec.digest:
-        raise UsageError(
-            f"the task {spec.id} was changed since this experiment started; its runs"
-            " cannot be resumed with a different task"
-        )
-    return task
 
 
 def _make_ready(

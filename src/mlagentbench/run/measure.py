@@ -40,12 +40,12 @@ class PipelineBench:
         solution: Solution,
         seed: int,
     ) -> Attempt:
-        """Run one known solution and grade it."""
         with _CpuMeter() as meter:
             card = self.solve_all(task, solution, (seed,), parallel=1)[-1]
+        ending = None if card.score is not None else f"the run ended {card.ending}"
         return Attempt(
             score=card.score,
-            error=card.submission_error or card.reason or _ending(card),
+            error=card.submission_error or card.reason or ending,
             seconds=meter.seconds,
         )
 
@@ -61,7 +61,6 @@ class PipelineBench:
     def solve_all(
         self, task: Task, solution: Solution, seeds: tuple[int, ...], *, parallel: int
     ) -> list[Scorecard]:
-        """Run one known solution once per seed."""
         with scratch_folder() as scratch:
             plan = Plan(
                 tasks=(str(task.folder),),
@@ -125,21 +124,12 @@ def _baseline(task: Task, solution: Solution, cards: list[Scorecard]) -> Baselin
         why = failed.submission_error or failed.reason
         raise TaskError(f"the {solution} of {task.id} has no score: {why}")
     scores = tuple(card.score for card in cards if card.score is not None)
+    # The starter takes exactly its own time; a measured ratio would only add noise.
+    exact = solution == "starter" and task.grading is not None and task.grading.timed
     return Baseline(
-        mean=_mean(task, solution, scores),
+        mean=1.0 if exact else math.fsum(scores) / len(scores),
         sd=statistics.stdev(scores) if len(scores) > 1 else 0.0,
         n=len(scores),
         date=utc_now()[:10],
         scores=scores,
     )
-
-
-def _mean(task: Task, solution: Solution, scores: tuple[float, ...]) -> float:
-    # The starter takes exactly its own time; a measured ratio would only add noise.
-    if solution == "starter" and task.grading is not None and task.grading.timed:
-        return 1.0
-    return math.fsum(scores) / len(scores)
-
-
-def _ending(card: Scorecard) -> str | None:
-    return None if card.score is not None else f"the run ended {card.ending}"

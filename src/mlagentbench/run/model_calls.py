@@ -18,7 +18,7 @@ from inspect_ai.model import (
     ModelUsage,
     get_model,
 )
-from inspect_ai.tool import ToolCall, ToolInfo
+from inspect_ai.tool import ToolInfo
 from inspect_ai.util import LimitExceededError
 
 from mlagentbench.agents import ProtocolName
@@ -91,7 +91,9 @@ class ModelCaller:
         """Return a model's reply to an action under way."""
         messages = [ChatMessageUser(content=prompt)]
         reply = await self._ask(ModelRequest(role, messages, (), config), "action")
-        return Completion(reply.completion, cut_off=_cut_off(reply))
+        limits = {"max_tokens", "model_length"}
+        cut_off = bool(reply.choices) and reply.stop_reason in limits
+        return Completion(reply.completion, cut_off=cut_off)
 
     def start_step(self) -> None:
         """Forget the calls of the last step, which is recorded."""
@@ -103,7 +105,9 @@ class ModelCaller:
     ) -> ModelOutput:
         call = self._past.call(request.role, request.sha)
         if call is None:
-            model = _model(request.role)
+            model = get_model()
+            if request.role != MAIN:
+                model = get_model(role=request.role, default=model)
             logger.debug("%s: ask %s as %s", self._run, model, request.role)
             call = await call_model(model, request, self._prices)
             call = call.model_copy(update={"asked_by": asked_by})
@@ -143,18 +147,13 @@ async def _generated(model: Model, request: ModelRequest) -> ModelOutput:
 
     Inspect repeats requests that fail, but not one whose reply is invalid JSON.
     """
+    messages, tools = list(request.messages), list(request.tools)
     for _ in range(_UNREADABLE_RETRIES):
         try:
-            return await _generate(model, request)
+            return await model.generate(messages, tools, config=request.config)
         except _UNREADABLE as error:
             logger.warning("%s: unreadable reply, asking again: %s", model, error)
-    return await _generate(model, request)
-
-
-async def _generate(model: Model, request: ModelRequest) -> ModelOutput:
-    return await model.generate(
-        list(request.messages), list(request.tools), config=request.config
-    )
+    return await model.generate(messages, tools, config=request.config)
 
 
 def request_sha(
@@ -162,24 +161,15 @@ def request_sha(
 ) -> str:
     """Digest a request without its message ids, which are random."""
     document = {
-        "messages": [_without_id(message) for message in messages],
+        "messages": [
+            message.model_dump(mode="json", exclude={"id"}, exclude_none=True)
+            for message in messages
+        ],
         "tools": [tool.model_dump(mode="json") for tool in tools],
         "config": config.model_dump(mode="json", exclude_none=True, exclude=_DELIVERY),
     }
     text = json.dumps(document, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _cut_off(reply: ModelOutput) -> bool:
-    return bool(reply.choices) and reply.stop_reason in {"max_tokens", "model_length"}
-
-
-def _without_id(message: ChatMessage) -> dict[str, Any]:
-    return message.model_dump(mode="json", exclude={"id"}, exclude_none=True)
-
-
-def _model(role: str) -> Model:
-    return get_model() if role == MAIN else get_model(role=role, default=get_model())
 
 
 def _usage(usage: ModelUsage | None) -> dict[str, int]:
@@ -204,23 +194,12 @@ _DEEPEST = 50
 def reply_as_json(output: ModelOutput) -> dict[str, Any]:
     """Return a model's reply as JSON that can be written, whatever it contains."""
     for choice in output.choices:
-        calls = choice.message.tool_calls
-        if calls:
-            choice.message.tool_calls = [_shallow(call) for call in calls]
+        for call in choice.message.tool_calls or []:
+            if not _depth_within(call.arguments, _DEEPEST):
+                call.arguments = {}
+                call.parse_error = "the arguments are nested too deeply"
     reply: dict[str, Any] = output.model_dump(mode="json", exclude_none=True)
     return encodable(reply)
-
-
-def _shallow(call: ToolCall) -> ToolCall:
-    if _depth_within(call.arguments, _DEEPEST):
-        return call
-    return ToolCall(
-        id=call.id,
-        function=call.function,
-        arguments={},
-        parse_error="the arguments are nested too deeply",
-        type=call.type,
-    )
 
 
 def _depth_within(value: object, depth: int) -> bool:

@@ -13,15 +13,13 @@ from mlagentbench.core import (
     RunObserver,
     Scorecard,
     Silent,
-    Task,
     Trace,
     UsageError,
     default_cache,
     sweep_scratch,
 )
-from mlagentbench.evaluation import EvaluationContext, Verdict, evaluate_run
 from mlagentbench.experiment import Experiment, Plan, experiment_folder, last_attempt_of
-from mlagentbench.run.episode import end_line, evaluation_context
+from mlagentbench.run.episode import evaluation_context, unscored_card
 from mlagentbench.run.inspect_task import Interrupted, Work, evaluate_jobs
 from mlagentbench.run.job import Job
 from mlagentbench.run.llm_judge.judge import ask_judge
@@ -100,7 +98,11 @@ def _carry_out(work: Work, parallel: int) -> bool:
     """Run all readable work; return False if the user interrupted it."""
     reasons: dict[str, str] = {}
     missing = Ending.BROKEN
-    if intact := readable(work):
+    readable = [
+        (job, tuple(s for s in seeds if not job.experiment.trace_damage(job.run_id(s))))
+        for job, seeds in work
+    ]
+    if intact := [(job, seeds) for job, seeds in readable if seeds]:
         try:
             reasons = evaluate_jobs(intact, intact[0][0].experiment.logs, parallel)
         except Interrupted:
@@ -116,17 +118,17 @@ def _broken_once(work: Work) -> Work:
     again: Work = []
     for job, _ in work:
         cards = job.experiment.scorecards
-        broken = [card for card in cards if _is_broken(card, job)]
+        broken = [
+            card
+            for card in cards
+            if card.task == job.task.id and card.ending is Ending.BROKEN
+        ]
         for card in broken:
             job.experiment.set_aside(job.run_id(card.seed), job.attempt)
         if broken:
             retry = replace(job, attempt=job.attempt + 1)
             again.append((retry, tuple(card.seed for card in broken)))
     return again
-
-
-def _is_broken(card: Scorecard, job: Job) -> bool:
-    return card.task == job.task.id and card.ending is Ending.BROKEN
 
 
 def unfinished_runs(experiment: Experiment) -> set[str]:
@@ -147,33 +149,16 @@ def cards_that_stay(experiment: Experiment, unfinished: set[str]) -> list[Scorec
 
 def work_left(jobs: list[Job], unfinished: set[str]) -> Work:
     """Return each job with the seeds to resume, by attempt."""
-    return [
-        (replace(job, attempt=attempt), seeds)
-        for job in jobs
-        for attempt, seeds in _by_attempt(job, unfinished)
-    ]
-
-
-def readable(work: Work) -> Work:
-    """Return the part of the work whose traces can be read."""
-    intact = [
-        (
-            job,
-            tuple(s for s in seeds if not job.experiment.trace_damage(job.run_id(s))),
-        )
-        for job, seeds in work
-    ]
-    return [(job, seeds) for job, seeds in intact if seeds]
-
-
-def _by_attempt(job: Job, unfinished: set[str]) -> list[tuple[int, tuple[int, ...]]]:
-    attempts = _attempts(job.experiment)
-    groups: dict[int, list[int]] = {}
-    for seed in job.experiment.spec.seeds:
-        run = str(job.run_id(seed))
-        if run in unfinished:
-            groups.setdefault(attempts[run], []).append(seed)
-    return [(attempt, tuple(seeds)) for attempt, seeds in groups.items()]
+    work: Work = []
+    for job in jobs:
+        attempts = _attempts(job.experiment)
+        groups: dict[int, tuple[int, ...]] = {}
+        for seed in job.spec.seeds:
+            run = str(job.run_id(seed))
+            if run in unfinished:
+                groups[attempts[run]] = (*groups.get(attempts[run], ()), seed)
+        work += [(replace(job, attempt=one), seeds) for one, seeds in groups.items()]
+    return work
 
 
 def _attempts(experiment: Experiment) -> dict[str, int]:
@@ -197,19 +182,8 @@ def add_missing_scorecard(
     context = evaluation_context(job.sandbox, job.attempt)
     damage = job.experiment.trace_damage(run)
     if damage is not None:
-        job.experiment.add_scorecard(unreadable_card(job.task, run, damage, context))
-        return
-    trace = job.experiment.trace(run)
-    trace = trace.model_copy(update={"end": end_line(trace, ending, reason)})
-    job.experiment.add_scorecard(evaluate_run(job.task, run, trace, Verdict(), context))
-
-
-def unreadable_card(
-    task: Task, run: RunId, damage: str, context: EvaluationContext
-) -> Scorecard:
-    """Return the scorecard of a run whose trace cannot be read."""
-    trace = Trace(run=str(run))
-    end = end_line(trace, Ending.BROKEN, damage)
-    return evaluate_run(
-        task, run, trace.model_copy(update={"end": end}), Verdict(), context
-    )
+        ending, reason, trace = Ending.BROKEN, damage, Trace(run=str(run))
+    else:
+        trace = job.experiment.trace(run)
+    card = unscored_card(job.task, run, trace, ending, reason, context)
+    job.experiment.add_scorecard(card)

@@ -57,13 +57,16 @@ def _task(task_id: str) -> Callable[..., InspectTask]:
     ) -> InspectTask:
         model = _model()
         name = str(model) if model else None
+        config = model.config if model else GenerateConfig()
+        given = {key: getattr(config, key) for key in RetryLimits.model_fields}
+        patience = {key: value for key, value in given.items() if value is not None}
         plan = Plan(
             tasks=(task_id,),
             agent=agent or usual_agent(name),
             model=name or NO_MODEL,
             roles=_roles(),
             model_args=model.model_args if model else {},
-            patience=_retry_limits(model.config) if model else RetryLimits(),
+            patience=RetryLimits.model_validate(patience),
             prices=read_prices(Path(prices)) if prices else {},
             settings={key: _as_text(value) for key, value in settings.items()},
             edition=edition,
@@ -109,11 +112,6 @@ def _roles() -> dict[str, str]:
         role: str(models[0] if isinstance(models, list) else models)
         for role, models in given.items()
     }
-
-
-def _retry_limits(config: GenerateConfig) -> RetryLimits:
-    given = {name: getattr(config, name) for name in RetryLimits.model_fields}
-    return RetryLimits(**{k: v for k, v in given.items() if v is not None})
 
 
 def _as_text(value: object) -> str:

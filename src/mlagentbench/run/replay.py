@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
 from inspect_ai.tool import ToolInfo
 
-from mlagentbench.agents import Agent, ProtocolName, Remaining, find_agent, load_agent
+from mlagentbench.agents import ProtocolName, Remaining, find_agent, load_agent
 from mlagentbench.core import REJECTED, Fault, RunId, Step, Task, UsageError, encodable
 from mlagentbench.experiment import Experiment, RecordedRun, same_task
 from mlagentbench.run.budget import BudgetMeter
@@ -53,7 +53,6 @@ class ReplayContext:
         return self.protocol
 
     def remaining(self) -> Remaining:
-        """Return the remaining budget at that time."""
         return self.budget.remaining()
 
     async def ask(
@@ -64,7 +63,6 @@ class ReplayContext:
         tools: Sequence[ToolInfo] = (),
         config: GenerateConfig | None = None,
     ) -> ModelOutput:
-        """Return the recorded reply."""
         sha = request_sha(messages, tools, config or GenerateConfig())
         call = self.past.call(role, sha)
         if call is None:
@@ -79,7 +77,6 @@ class ReplayContext:
         said: Mapping[str, str] | None = None,  # noqa: ARG002  # the record has it
         **given: str,
     ) -> Step:
-        """Return the recorded step."""
         return self._step(action, encodable(given))
 
     async def reject(
@@ -90,7 +87,6 @@ class ReplayContext:
         counts: bool = True,  # noqa: ARG002
         fault: Fault = "bad_reply",  # noqa: ARG002
     ) -> Step:
-        """Return the recorded step."""
         return self._step(REJECTED, rejected_input(reply))
 
     def _step(self, action: str, given: Mapping[str, str]) -> Step:
@@ -100,18 +96,6 @@ class ReplayContext:
         self.budget.spent = step.spent
         self.prompts.clear()
         return step
-
-
-def replay_agent(agent: Agent, context: ReplayContext) -> None:
-    """Run an agent until its record ends."""
-
-    async def act() -> None:
-        with contextlib.suppress(EndOfRecord):
-            await agent(context)
-
-    # The caller may already be inside an event loop, so use another thread.
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, act()).result()
 
 
 def prompts_of(experiment: Experiment, run: RunId, step: int) -> list[Prompt]:
@@ -131,5 +115,13 @@ def prompts_of(experiment: Experiment, run: RunId, step: int) -> list[Prompt]:
         until=step,
         budget=BudgetMeter(task.budget),
     )
-    replay_agent(load_agent(find_agent(spec.agent)), context)
+    agent = load_agent(find_agent(spec.agent))
+
+    async def act() -> None:
+        with contextlib.suppress(EndOfRecord):
+            await agent(context)
+
+    # The caller may already be inside an event loop, so use another thread.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, act()).result()
     return context.prompts

@@ -7,26 +7,28 @@ changed the submission. After an interruption only the missing ones are graded.
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 from mlagentbench.core import (
     BenchError,
+    Ending,
+    LineFile,
     Progress,
     RecordError,
     RunId,
     SandboxUsed,
     Scorecard,
     Task,
+    Trace,
 )
 from mlagentbench.environment import SnapshotStore
 from mlagentbench.evaluation import EvaluationContext, Price, StepVerdict, beside_rules
 from mlagentbench.experiment import Experiment, StepScore, last_attempt_of, same_task
 from mlagentbench.grading import grade_saved, shared_graders
-from mlagentbench.run.episode import evaluation_context, score_run
-from mlagentbench.run.pipeline import unreadable_card
+from mlagentbench.run.episode import evaluation_context, score_run, unscored_card
 from mlagentbench.tasks import Prepared, prepare_task
 
 
@@ -76,34 +78,35 @@ def rescore_experiment(
     recorded.
     """
     with experiment.lock():
-        rescoring = _rescoring(experiment, cache, progress, prices)
+        spec = experiment.spec
+        tasks = {one.id: same_task(one) for one in spec.tasks}
+        rescoring = Rescoring(
+            experiment=experiment,
+            tasks=tasks,
+            prepared={
+                name: prepare_task(task, cache, progress)
+                for name, task in tasks.items()
+            },
+            prices=spec.prices if prices is None else prices,
+            old=experiment.scorecards,
+        )
         if steps:
             asyncio.run(_score_all_steps(rescoring, progress))
         graded = asyncio.run(_grade_all(rescoring, progress))
-        fresh = _with_opinions(graded, rescoring.old)
+        # The LLM judge's opinions stay, compared with the new process checks.
+        given = {(card.run, card.attempt): card.opinion for card in rescoring.old}
+        opinions = [
+            beside_rules(given.get((card.run, card.attempt)), card.process)
+            for card in graded
+        ]
+        fresh = [
+            card.model_copy(update={"opinion": opinion})
+            for card, opinion in zip(graded, opinions, strict=True)
+        ]
         attempts = last_attempt_of(rescoring.old)
         earlier = [card for card in rescoring.old if card.attempt < attempts[card.run]]
         experiment.replace_scorecards([*earlier, *fresh])
     return fresh
-
-
-def _rescoring(
-    experiment: Experiment,
-    cache: Path,
-    progress: Progress,
-    prices: Mapping[str, Price] | None,
-) -> Rescoring:
-    spec = experiment.spec
-    tasks = {one.id: same_task(one) for one in spec.tasks}
-    return Rescoring(
-        experiment=experiment,
-        tasks=tasks,
-        prepared={
-            name: prepare_task(task, cache, progress) for name, task in tasks.items()
-        },
-        prices=spec.prices if prices is None else prices,
-        old=experiment.scorecards,
-    )
 
 
 async def _grade_all(rescoring: Rescoring, progress: Progress) -> list[Scorecard]:
@@ -111,7 +114,9 @@ async def _grade_all(rescoring: Rescoring, progress: Progress) -> list[Scorecard
     progress.start(f"grading {total} run{'s' if total > 1 else ''}", total)
     scores = rescoring.experiment.step_scores()
     attempts = last_attempt_of(rescoring.old)
-    context = _evaluation_context(rescoring)
+    spec = rescoring.experiment.spec
+    sandbox = SandboxUsed(provider=spec.sandbox, limits=spec.limits, unsafe=spec.unsafe)
+    context = evaluation_context(sandbox, prices=rescoring.prices)
     cards: list[Scorecard] = []
     for task, jobs in rescoring.by_task():
         slots = asyncio.Semaphore(_parallel(task))
@@ -147,13 +152,10 @@ async def _regrade(
     except RecordError as damage:
         # The scorecard from when the trace could be read still holds.
         old = [card for card in rescoring.old if card.run == str(run)]
-        return old[-1] if old else unreadable_card(task, run, str(damage), context)
-
-
-def _evaluation_context(rescoring: Rescoring) -> EvaluationContext:
-    spec = rescoring.experiment.spec
-    sandbox = SandboxUsed(provider=spec.sandbox, limits=spec.limits, unsafe=spec.unsafe)
-    return evaluation_context(sandbox, prices=rescoring.prices)
+        if old:
+            return old[-1]
+        trace = Trace(run=str(run))
+        return unscored_card(task, run, trace, Ending.BROKEN, str(damage), context)
 
 
 def _parallel(task: Task) -> int:
@@ -164,70 +166,59 @@ def _parallel(task: Task) -> int:
 async def _score_all_steps(rescoring: Rescoring, progress: Progress) -> None:
     before = rescoring.experiment.step_scores()
     with rescoring.experiment.open_step_scores() as file:
-
-        def keep(score: StepScore) -> None:
-            file.append(score.model_dump_json())
-
         for task, jobs in rescoring.by_task():
-            total = sum(map(count_submissions, jobs))
+            submissions = {job.run: _submissions(job) for job in jobs}
+            total = sum(
+                len({step.submission for step, _ in steps} - {_NOTHING})
+                for steps in submissions.values()
+            )
             progress.start(f"grading {total} submissions of {task.id}", total)
             async with shared_graders():
                 for job in jobs:
-                    await score_steps(
+                    await _score_steps(
                         job,
+                        submissions[job.run],
                         before.get(str(job.run), []),
-                        parallel=_parallel(task),
-                        keep=keep,
-                        tell=lambda: progress.advance(1),
+                        file,
+                        progress,
                     )
-
-
-def _with_opinions(fresh: list[Scorecard], old: list[Scorecard]) -> list[Scorecard]:
-    """Keep the LLM judge's opinions, compared with the new process checks."""
-    given = {(card.run, card.attempt): card.opinion for card in old}
-    return [
-        card.model_copy(
-            update={
-                "opinion": beside_rules(
-                    given.get((card.run, card.attempt)), card.process
-                )
-            }
-        )
-        for card in fresh
-    ]
 
 
 _NOTHING = ""
 """The digest of a submission that lacks a file."""
 
 
-async def score_steps(
+async def _score_steps(
     job: GradingJob,
+    steps: Sequence[tuple[StepScore, str]],
     before: Sequence[StepScore],
-    *,
-    parallel: int,
-    keep: Callable[[StepScore], None],
-    tell: Callable[[], None],
+    file: LineFile,
+    progress: Progress,
 ) -> None:
     """Grade the submission after every step, each distinct one once.
 
-    Scores in `before` are not graded again; new ones are passed to `keep`.
+    Scores in `before` are not graded again; new ones are appended to `file`.
     """
-    steps = _submissions(job)
-    known = {one.submission: one for one in before} | {_NOTHING: _missing(job.run)}
+    known = {one.submission: one for one in before}
+    known[_NOTHING] = StepScore(
+        run=str(job.run),
+        step=0,
+        submission=_NOTHING,
+        submission_error="it is not there",
+    )
     noted = {one.step for one in before}
-    slots = asyncio.Semaphore(parallel)
+    slots = asyncio.Semaphore(_parallel(job.task))
 
     def note(score: StepScore) -> None:
         known[score.submission] = score
         noted.add(score.step)
-        keep(score)
+        file.append(score.model_dump_json())
 
     async def grade_one(step: StepScore, snapshot: str) -> None:
         async with slots:
             score = await _grade_step(job, step, snapshot)
         note(score)
-        tell()
+        progress.advance(1)
 
     fresh = {
         step.submission: (step, snapshot)
@@ -240,11 +231,6 @@ async def score_steps(
             note(known[step.submission].model_copy(update={"step": step.step}))
 
 
-def count_submissions(job: GradingJob) -> int:
-    """Return the number of distinct submissions in a run's snapshots."""
-    return len({one.submission for one, _ in _submissions(job)} - {_NOTHING})
-
-
 def _submissions(job: GradingJob) -> list[tuple[StepScore, str]]:
     """Return the steps that changed the submission, with their snapshots."""
     run, task = str(job.run), job.task
@@ -255,24 +241,15 @@ def _submissions(job: GradingJob) -> list[tuple[StepScore, str]]:
     for step in trace.steps:
         if step.snapshot is None:
             continue
-        digest = _digest(store, step.snapshot, task)
+        entries = store.manifest(step.snapshot).entries
+        digests = {entry.name: entry.sha256 for entry in entries}
+        parts = [digests.get(name) for name in task.submission]
+        digest = _NOTHING if None in parts else "+".join(map(str, parts))
         if digest != last:
             score = StepScore(run=run, step=step.step, submission=digest)
             found.append((score, step.snapshot))
             last = digest
     return found
-
-
-def _digest(store: SnapshotStore, snapshot: str, task: Task) -> str:
-    entries = {entry.name: entry.sha256 for entry in store.manifest(snapshot).entries}
-    digests = [entries.get(name) for name in task.submission]
-    return _NOTHING if None in digests else "+".join(map(str, digests))
-
-
-def _missing(run: RunId) -> StepScore:
-    return StepScore(
-        run=str(run), step=0, submission=_NOTHING, submission_error="it is not there"
-    )
 
 
 async def _grade_step(job: GradingJob, found: StepScore, snapshot: str) -> StepScore:

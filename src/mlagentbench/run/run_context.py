@@ -8,10 +8,19 @@ from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
 from inspect_ai.tool import ToolInfo
 
 from mlagentbench.agents import ProtocolName, Remaining
-from mlagentbench.core import REJECTED, BenchError, Fault, RunId, Step, Task, encodable
+from mlagentbench.core import (
+    REJECTED,
+    BenchError,
+    Fault,
+    RunId,
+    Step,
+    Task,
+    encodable,
+    shortened,
+)
 from mlagentbench.run.job import Job
 from mlagentbench.run.model_calls import MAIN, preferred_protocol
-from mlagentbench.run.steps import PendingStep, Steps, rejected_input, rejection
+from mlagentbench.run.steps import ActionOutcome, PendingStep, Steps, rejected_input
 
 
 class RunContext:
@@ -30,7 +39,6 @@ class RunContext:
         self._says_its_turns = False
 
     def remaining(self) -> Remaining:
-        """Return the remaining budget."""
         return self._steps.budget.remaining()
 
     async def ask(
@@ -53,13 +61,9 @@ class RunContext:
     ) -> Step:
         """Take one action and record it as a step."""
         self._start_turn(said)
+        words = encodable(dict(said or {}))
         return await self._take(
-            PendingStep(
-                action,
-                encodable(given),
-                turn=self._turns,
-                said=encodable(dict(said or {})),
-            )
+            PendingStep(action, encodable(given), turn=self._turns, said=words)
         )
 
     async def reject(
@@ -78,7 +82,9 @@ class RunContext:
                 rejected_input(reply),
                 turn=self._turns,
                 counts=counts,
-                rejection=rejection(why, fault),
+                rejection=ActionOutcome(
+                    observation=shortened(why), ok=False, error=fault
+                ),
             )
         )
 

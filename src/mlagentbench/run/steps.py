@@ -16,7 +16,6 @@ from mlagentbench.core import (
     OBSERVATION_CHARACTERS,
     ActionError,
     Ending,
-    Fault,
     Measurement,
     Record,
     ReplayError,
@@ -106,11 +105,9 @@ class Steps:
 
     @property
     def step_number(self) -> int:
-        """The number of the step under way."""
         return len(self._taken) + 1
 
     def seconds_left(self) -> float:
-        """Return how long an execution may still take."""
         longest = self._job.task.budget.execution_minutes * 60
         return min(longest, self.budget.remaining().seconds)
 
@@ -132,7 +129,6 @@ class Steps:
         return self._snapshots.restore(snapshot)
 
     async def check_submission(self) -> str | None:
-        """Return why the submission would be refused as it is now, or None."""
         return await refusal(self._job.task, self._job.prepared, self._context.sandbox)
 
     def refuse_when_over(self, *, with_calls: bool) -> None:
@@ -300,8 +296,3 @@ def _with_measurement(outcome: ActionOutcome, measured: Measured) -> ActionOutco
 def rejected_input(reply: str) -> dict[str, str]:
     """Return the input of a rejected reply's step; the call has the full reply."""
     return encodable({"reply": shortened(reply, _REPLY_CHARACTERS)})
-
-
-def rejection(why: str, fault: Fault) -> ActionOutcome:
-    """Return the outcome of a reply that is not acted on."""
-    return ActionOutcome(observation=shortened(why), ok=False, error=fault)

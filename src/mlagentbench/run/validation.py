@@ -6,7 +6,6 @@ written during that execution.
 """
 
 from pathlib import Path
-from typing import Protocol
 
 from inspect_ai.util import SandboxEnvironment
 
@@ -50,28 +49,15 @@ class ValidationMeter:
         self._before: list[str] = []
 
     async def before_execution(self) -> None:
-        """Remember the state of the files."""
         self._before = await self._look()
 
     async def after_execution(self) -> Measured:
-        """Grade the predictions if this execution wrote them."""
         validation = self._task.validation
         if validation is None:
             return Measured()
         fresh = set(await self._look()) - set(self._before)
         if len(fresh) < len(self._files(validation)):
             return Measured()
-        return await self._grade(validation)
-
-    async def _look(self) -> list[str]:
-        if self._task.validation is None:
-            return []
-        return await fingerprint(self._sandbox, self._files(self._task.validation))
-
-    def _files(self, validation: Validation) -> tuple[str, ...]:
-        return (validation.answers, *self._task.submission)
-
-    async def _grade(self, validation: Validation) -> Measured:
         answers, truth = validation.answers, self._public / validation.truth
         limit = self._task.budget.submission_mb
         with scratch_folder() as scratch:
@@ -81,6 +67,14 @@ class ValidationMeter:
                 return Measured(problem=str(error))
             verdict = await grade_answers(self._task, scratch / answers, truth)
         return measured(self._task, verdict)
+
+    async def _look(self) -> list[str]:
+        if self._task.validation is None:
+            return []
+        return await fingerprint(self._sandbox, self._files(self._task.validation))
+
+    def _files(self, validation: Validation) -> tuple[str, ...]:
+        return (validation.answers, *self._task.submission)
 
 
 class CodeMeter:
@@ -106,7 +100,8 @@ class CodeMeter:
         with scratch_folder() as scratch:
             saved = scratch / "submission"
             await save_submission(self._task, self._sandbox, saved)
-            digests = self._digests(saved)
+            files = [saved / name for name in self._task.submission]
+            digests = [sha256_of(path) if path.is_file() else "" for path in files]
             if digests == self._known:
                 return Measured()
             self._known = digests
@@ -114,10 +109,6 @@ class CodeMeter:
                 self._task, self._prepared, saved, split="visible"
             )
         return measured(self._task, verdict)
-
-    def _digests(self, saved: Path) -> list[str]:
-        files = [saved / name for name in self._task.submission]
-        return [sha256_of(path) if path.is_file() else "" for path in files]
 
 
 def graded_before(task: Task, snapshots: Path, past: Trace) -> list[str]:
@@ -134,19 +125,9 @@ def graded_before(task: Task, snapshots: Path, past: Trace) -> list[str]:
     return [digests.get(name, "") for name in task.submission]
 
 
-class Meter(Protocol):
-    """Measures a workspace before and after each execution."""
-
-    async def before_execution(self) -> None:
-        """Remember the state of the workspace."""
-        ...
-
-    async def after_execution(self) -> Measured:
-        """Measure the files that this execution wrote."""
-        ...
-
-
-def meter_for(job: Job, sandbox: SandboxEnvironment, past: Trace) -> Meter:
+def meter_for(
+    job: Job, sandbox: SandboxEnvironment, past: Trace
+) -> ValidationMeter | CodeMeter:
     """Return the meter that fits the task: predictions are graded, or code."""
     if job.task.grading is None:
         return ValidationMeter(job.task, job.prepared.public, sandbox)

@@ -65,15 +65,8 @@ Script = Callable[[list[ChatMessage]], Reply]
 class ScriptedModel(ModelAPI):
     """A model whose replies come from a file or a function."""
 
-    def __init__(
-        self,
-        model_name: str,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        config: GenerateConfig | None = None,
-    ) -> None:
-        """Load the script that `model_name` names."""
-        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
+    def __init__(self, model_name: str, **options: Any) -> None:  # noqa: ANN401  # Inspect's
+        super().__init__(model_name, **options)
         self._script = _load(model_name)
 
     async def generate(
@@ -83,12 +76,10 @@ class ScriptedModel(ModelAPI):
         tool_choice: ToolChoice,  # noqa: ARG002
         config: GenerateConfig,  # noqa: ARG002
     ) -> ModelOutput:
-        """Return the script's reply to this conversation."""
         return as_output(self._script(input), self.model_name, len(input))
 
 
 def as_output(reply: Reply, model: str, turn: int) -> ModelOutput:
-    """Return a scripted reply in the form of a provider's."""
     calls = [
         ToolCall(
             id=f"call-{turn}-{number}", function=call.name, arguments=call.arguments
@@ -152,15 +143,8 @@ def _reply(written: object) -> Reply:
 class ReplayModel(ModelAPI):
     """A model that repeats the replies of a recorded run."""
 
-    def __init__(
-        self,
-        model_name: str,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        config: GenerateConfig | None = None,
-    ) -> None:
-        """Read the trace that `model_name` names."""
-        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
+    def __init__(self, model_name: str, **options: Any) -> None:  # noqa: ANN401  # Inspect's
+        super().__init__(model_name, **options)
         if not Path(model_name).is_file():
             raise UsageError(f"there is no trace {model_name} to replay")
         trace = read_trace(Path(model_name), model_name)
@@ -176,7 +160,6 @@ class ReplayModel(ModelAPI):
         tool_choice: ToolChoice,  # noqa: ARG002  # Inspect's signature
         config: GenerateConfig,
     ) -> ModelOutput:
-        """Return the recorded reply to this request."""
         replies = self._replies.get(request_sha(input, tools, config))
         if not replies:
             raise ReplayError(f"{self.model_name} holds no reply to this request")

@@ -43,7 +43,6 @@ def make_local_ready(models: Iterable[str], cache: Path, progress: Progress) -> 
 
 
 def require_extra() -> None:
-    """Refuse if the packages that serve a model are missing."""
     if not _has_extra():
         raise UsageError(f"the local model needs xllamacpp: {_INSTALL}")
 

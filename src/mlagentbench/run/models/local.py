@@ -78,15 +78,17 @@ class LocalModel(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> Answer:
-        """Send the request to the server."""
         client = await self._connected()
-        answer = await client.api.generate(
-            input, tools, tool_choice, _within_limits(config)
+        tokens = min(config.max_tokens or _TOKENS, _TOKENS_AT_MOST)
+        chosen = config.temperature
+        temperature = _TEMPERATURE if chosen is None else chosen
+        config = config.model_copy(
+            update={"max_tokens": tokens, "temperature": temperature}
         )
+        answer = await client.api.generate(input, tools, tool_choice, config)
         return _with_stop_reason(self._name, answer)
 
     def max_tokens(self) -> int:
-        """Return the default length limit of a reply."""
         return _TOKENS
 
     def max_connections(self) -> int:
@@ -111,7 +113,12 @@ class LocalModel(ModelAPI):
             server.stop()
 
     async def _connected(self) -> Model:
-        server = serving(await self._weights(), self._name, self._threads)
+        weights = found_weights(self._name)
+        if weights is None:
+            weights = await asyncio.to_thread(
+                ensure_weights, default_cache(), self._name, Silent()
+            )
+        server = serving(weights, self._name, self._threads)
         url = await asyncio.to_thread(server.url)
         loop = asyncio.get_running_loop()
         # A client's connections belong to one server and to one event loop.
@@ -119,21 +126,6 @@ class LocalModel(ModelAPI):
             self._server, self._loop = server, loop
             self._client = _client(self._name, url, server.key)
         return self._client
-
-    async def _weights(self) -> Path:
-        found = found_weights(self._name)
-        if found is not None:
-            return found
-        return await asyncio.to_thread(
-            ensure_weights, default_cache(), self._name, Silent()
-        )
-
-
-def _within_limits(config: GenerateConfig) -> GenerateConfig:
-    tokens = min(config.max_tokens or _TOKENS, _TOKENS_AT_MOST)
-    chosen = config.temperature
-    temperature = _TEMPERATURE if chosen is None else chosen
-    return config.model_copy(update={"max_tokens": tokens, "temperature": temperature})
 
 
 def _client(name: str, url: str, key: str) -> Model:
@@ -199,12 +191,10 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """The id of the server process."""
         return self._process.pid
 
     @property
     def alive(self) -> bool:
-        """Whether the process still runs."""
         return self._process.poll() is None
 
     def url(self) -> str:
@@ -227,14 +217,11 @@ class Server:
         if out is None or not select.select([out], [], [], _LOADING_SECONDS)[0]:
             raise self._failure(f"it was not loaded after {_LOADING_SECONDS} s")
         if not (line := out.readline()):
-            self._process.wait()
-            raise self._failure(self._last_line())
+            code = self._process.wait()
+            self._stderr.seek(0)
+            lines = self._stderr.read().decode(errors="replace").strip().splitlines()
+            raise self._failure(lines[-1] if lines else f"exit {code}")
         return Address.model_validate_json(line)
-
-    def _last_line(self) -> str:
-        self._stderr.seek(0)
-        lines = self._stderr.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else f"exit {self._process.returncode}"
 
     def _failure(self, cause: str) -> MachineError:
         self.stop()

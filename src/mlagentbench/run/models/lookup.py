@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai.model import Model, get_model, get_model_info
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from rich.errors import MarkupError
 from rich.text import Text
 
@@ -65,7 +65,20 @@ def _message(error: Exception) -> str:
 
 def read_prices(path: Path) -> dict[str, Price]:
     """Read a table of prices; an error names the model and the field."""
-    return {name: _price(path, name, one) for name, one in _tables(path).items()}
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is not valid TOML: {error}") from error
+    try:
+        return TypeAdapter(dict[str, Price]).validate_python(tables)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(
+            f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}; a price has"
+            " input and output, and may have cached_read and cached_write"
+        ) from error
 
 
 def refuse_unpriced(plan: Plan) -> None:
@@ -87,24 +100,3 @@ def _has_price(model: str, prices: dict[str, Price]) -> bool:
         return True
     known = get_model_info(model)
     return known is not None and known.cost is not None
-
-
-def _tables(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise UsageError(f"{path} is not valid TOML: {error}") from error
-
-
-def _price(path: Path, name: str, table: object) -> Price:
-    try:
-        return Price.model_validate(table)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join([name, *map(str, first["loc"])])
-        raise UsageError(
-            f"{path}: {where}: {first['msg']}; a price has input and output, and may"
-            " have cached_read and cached_write"
-        ) from error

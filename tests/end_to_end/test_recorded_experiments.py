@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.cli.main import main
-
 DATA = Path(__file__).parents[1] / "data" / "recorded"
 RESEARCH = ("research", "research-log", "research-forked")
 FINISHED = ("starter", "tuner", *RESEARCH)
@@ -26,19 +24,15 @@ RESCORED = (
 
 
 @pytest.fixture
-def mlab(cache, monkeypatch, capsys):
-    """Run `mlab` in this process; return its exit code and what it printed."""
-    monkeypatch.setenv("MLAB_CACHE", str(cache))
+def mlab(mlab, monkeypatch):
+    """Call `mlab`, which must succeed; return its standard output."""
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.syspath_prepend(DATA)
 
     def call(*words):
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([str(word) for word in words])
-        said = capsys.readouterr()
-        assert ended.value.code == 0, said.err
-        return said.out
+        finished = mlab(*words)
+        assert finished.code == 0, finished.err
+        return finished.out
 
     return call
 

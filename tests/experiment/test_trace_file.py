@@ -4,10 +4,7 @@ import pytest
 from tests.support.records import end, model_call, step
 
 from mlagentbench.core.errors import RecordError
-from mlagentbench.core.trace import (
-    Called,
-    Resumed,
-)
+from mlagentbench.core.trace import Called, Resumed
 from mlagentbench.experiment.trace_file import TraceWriter, read_trace
 
 END = end()
@@ -45,10 +42,6 @@ def test_damage_in_another_line_is_an_error(tmp_path):
     path.write_bytes(b'{"kind": "step"\n' + END.model_dump_json().encode() + b"\n")
     with pytest.raises(RecordError, match=r"r\.jsonl, line 1"):
         read_trace(path, "r")
-
-
-def test_a_missing_trace_is_empty(tmp_path):
-    assert read_trace(tmp_path / "none.jsonl", "r").steps == ()
 
 
 def test_appending_drops_a_truncated_line_and_nothing_else(tmp_path):

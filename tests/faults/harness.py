@@ -10,10 +10,10 @@ import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing.context import ForkServerContext, ForkServerProcess
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from tests.faults.inject import Change, Fault, Injection, Moment, die
+from tests.faults.inject import Fault, Injection, Moment, die
 from tests.faults.place import Place
 
 from mlagentbench.core.errors import BenchError
@@ -57,26 +57,20 @@ class Job:
 
     @property
     def experiment(self) -> Experiment:
-        """What it works on."""
         return Experiment(self.plan.out / str(self.plan.name))
 
     @property
     def notes(self) -> Path:
-        """Where the process says what came of it."""
+        """The file in which the process writes its result."""
         return self.place.notes / str(self.plan.name)
-
-
-def context() -> ForkServerContext:
-    """Return the way to start processes in which the engine is already there."""
-    server = multiprocessing.get_context("forkserver")
-    server.set_forkserver_preload(_IMPORTED_ONCE)
-    return server
 
 
 def start(job: Job, work: Callable[[Job], object] | None = None) -> ForkServerProcess:
     """Begin the job in another process; `work` takes the place of the job itself."""
     job.plan.out.mkdir(parents=True, exist_ok=True)
-    process = context().Process(target=_begin, args=(job, work or carry_out))
+    server = multiprocessing.get_context("forkserver")
+    server.set_forkserver_preload(_IMPORTED_ONCE)
+    process = server.Process(target=_begin, args=(job, work or carry_out))
     process.start()
     return process
 
@@ -106,11 +100,6 @@ def note_changes(job: Job) -> None:
     carry_out(job)
     changes = [(one.kind, one.path, one.size) for one in injection.changes]
     job.notes.write_text(json.dumps(changes))
-
-
-def noted_changes(job: Job) -> list[Change]:
-    """Read back what `note_changes` wrote."""
-    return [Change(*one) for one in json.loads(job.notes.read_text())]
 
 
 def _begin(job: Job, work: Callable[[Job], object]) -> None:

@@ -1,5 +1,6 @@
 """Killing a harness at chosen changes or moments, and resuming what it left."""
 
+import json
 import re
 import shutil
 import time
@@ -9,14 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from tests.faults.harness import (
-    Job,
-    Point,
-    finish,
-    note_changes,
-    noted_changes,
-    start,
-)
+from tests.faults.harness import Job, Point, finish, note_changes, start
 from tests.faults.inject import Change
 from tests.faults.place import Place, unfinished_files
 from tests.faults.plans import plan_for
@@ -66,7 +60,8 @@ def undisturbed(place: Place, kind: str) -> Undisturbed:
     clock = time.monotonic()
     assert finish(job, note_changes) == 0, said(job)
     seconds = time.monotonic() - clock
-    return Undisturbed(job, outcome_of(job.experiment), noted_changes(job), seconds)
+    changes = [Change(*one) for one in json.loads(job.notes.read_text())]
+    return Undisturbed(job, outcome_of(job.experiment), changes, seconds)
 
 
 def killed_at(reference: Undisturbed, points: Iterable[Point]) -> list[str]:
@@ -93,8 +88,7 @@ def killed_after(reference: Undisturbed, moments: Iterable[float]) -> list[str]:
 
     def cycle(numbered: tuple[int, float]) -> list[str]:
         number, after = numbered
-        name = f"{reference.job.plan.name}-after-{number}"
-        job = _named(reference.job, name)
+        job = _named(reference.job, f"{reference.job.plan.name}-after-{number}")
         process = start(job)
         process.join(after)
         process.kill()
@@ -109,7 +103,7 @@ def killed_after(reference: Undisturbed, moments: Iterable[float]) -> list[str]:
 
 
 def _resumed(job: Job, reference: Undisturbed) -> list[str]:
-    job.place.look_into_rooms()
+    job.place.note_sandboxes()
     begun = (job.experiment.folder / "experiment.json").exists()
     # Before that file there is nothing to resume: the command is given again.
     code = finish(replace(job, again=begun, killed_at=None))
@@ -133,10 +127,9 @@ def differences(experiment: Experiment, expected: Outcome) -> list[str]:
         for part, ours, theirs in zip(Outcome._fields, found, expected, strict=True)
         if ours != theirs
     ]
-    left = unfinished_files(experiment.folder)
-    return (
-        problems + warnings + ([f"unfinished files are left: {left}"] if left else [])
-    )
+    if left := unfinished_files(experiment.folder):
+        problems.append(f"unfinished files are left: {left}")
+    return problems + warnings
 
 
 def _short(value: object) -> str:

@@ -15,6 +15,7 @@ class Place:
         """Use a new folder; environments are taken from a cache that has them."""
         self.top = top
         self.cache = top / "cache"
+        self.sandboxes = self.cache / "rooms"
         self.tmp = top / "tmp"
         self.notes = top / "notes"
         """What processes say that came of them."""
@@ -22,23 +23,18 @@ class Place:
         self.tmp.mkdir()
         self.notes.mkdir()
         (self.cache / "agent-env").symlink_to(shared_cache.absolute() / "agent-env")
-        self._rooms_seen: set[str] = set()
+        self._sandboxes_seen: set[str] = set()
 
-    @property
-    def rooms(self) -> Path:
-        """Where their sandboxes are."""
-        return self.cache / "rooms"
-
-    def look_into_rooms(self) -> None:
+    def note_sandboxes(self) -> None:
         """Remember which sandboxes there were."""
-        if self.rooms.is_dir():
-            self._rooms_seen |= {room.name for room in self.rooms.iterdir()}
+        if self.sandboxes.is_dir():
+            self._sandboxes_seen |= {folder.name for folder in self.sandboxes.iterdir()}
 
     def leftovers(self) -> Leftovers:
         """Return what is left once everything has had time to go."""
         deadline = time.monotonic() + _SETTLED_WITHIN
         while True:
-            found = leftovers(self.top, self.rooms, self._rooms_seen)
+            found = leftovers(self.top, self.sandboxes, self._sandboxes_seen)
             if not found.any or time.monotonic() > deadline:
                 return found
             time.sleep(0.05)

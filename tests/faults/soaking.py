@@ -71,7 +71,7 @@ def disturbed(job: Job, kills: int, chance: random.Random, tell: Tell) -> None:
         tell(_figures(process, job.experiment))
         process.kill()
         process.join()
-        job.place.look_into_rooms()
+        job.place.note_sandboxes()
     if finish(replace(job, again=_begun(job))) != 0:
         raise RuntimeError(said(job))
 

@@ -75,33 +75,44 @@ async def outcome(task, folder, text):
         return error
 
 
-async def outcomes_of_new_processes(task, folder):
-    return {text: await outcome(task, folder, text) for text in COMMANDS}
+async def outcomes_of_new_processes(task, folder, commands=COMMANDS):
+    return {text: await outcome(task, folder, text) for text in commands}
 
 
-async def outcomes_of_forks(task, folder):
+async def outcomes_of_forks(task, folder, commands=COMMANDS):
     async with shared_graders():
-        found = [outcome(task, folder, text) for text in COMMANDS]
-        return dict(zip(COMMANDS, await asyncio.gather(*found), strict=True))
+        found = [outcome(task, folder, text) for text in commands]
+        return dict(zip(commands, await asyncio.gather(*found), strict=True))
 
 
-@pytest.fixture(scope="module", params=[outcomes_of_new_processes, outcomes_of_forks])
+BOTH_WAYS = [outcomes_of_new_processes, outcomes_of_forks]
+
+
+@pytest.fixture(scope="module", params=BOTH_WAYS)
 def graded(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("graded")
     return asyncio.run(request.param(task_with(folder / "task", SCRIPTED), folder))
 
 
-def test_a_score_is_returned(graded):
-    assert graded["score"].score == 0.5
-    assert graded["score"].submission_error is None
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("score", 0.5),
+        pytest.param("units", 0.25, id="a grader that also returns values per unit"),
+        pytest.param("noise", 0.5, id="a grader that prints"),
+        pytest.param("threads", 1.0, id="libraries compute with one thread"),
+        pytest.param("input", 0.0, id="standard input is empty"),
+        pytest.param("calls", 1.0, id="nothing of earlier gradings is seen"),
+    ],
+)
+def test_the_score_of_the_grader_is_returned(graded, text, score):
+    assert graded[text].score == score
+    assert graded[text].submission_error is None
 
 
-def test_score_of_a_grader_that_also_returns_values_per_unit_is_used(graded):
-    assert graded["units"].score == 0.25
-
-
-def test_a_submission_error_is_the_agents_fault(graded):
+def test_a_submission_error_or_too_much_memory_is_the_submissions_fault(graded):
     assert graded["refuse"].submission_error == "no such row"
+    assert "more memory" in graded["memory"].submission_error
 
 
 @pytest.mark.parametrize(
@@ -120,29 +131,7 @@ def test_any_other_failure_is_a_grader_error(graded, text, reason):
     assert re.search(reason, str(graded[text]), re.DOTALL)
 
 
-def test_too_much_memory_is_the_submissions_fault(graded):
-    assert "more memory" in graded["memory"].submission_error
-
-
-def test_prints_of_a_grader_do_not_change_its_score(graded):
-    assert graded["noise"].score == 0.5
-
-
-def test_libraries_compute_with_one_thread(graded):
-    assert graded["threads"].score == 1.0
-
-
-def test_there_is_nothing_to_read_from_standard_input(graded):
-    assert graded["input"].score == 0.0
-
-
-def test_a_grading_sees_nothing_of_those_before_it(graded):
-    assert graded["calls"].score == 1.0
-
-
-async def _grade(how, request):
-    if how == "alone":
-        return await grade_once(request)
+async def grade_in_pool(request):
     pool = GraderPool()
     try:
         return await pool.grade(request)
@@ -150,36 +139,31 @@ async def _grade(how, request):
         await pool.close()
 
 
-@pytest.mark.parametrize("how", ["alone", "shared"])
-def test_a_grading_that_takes_too_long_is_killed(tmp_path, how):
+@pytest.mark.parametrize("grade", [grade_once, grade_in_pool])
+def test_a_grading_that_takes_too_long_is_killed(tmp_path, grade):
     task = task_with(tmp_path / "task", SCRIPTED)
     request = GradeRequest(
         folder=task.folder, edition=task.edition, seconds=3,
         answers=answers(tmp_path, "sleep"), truth=tmp_path / "truth",
     )  # fmt: skip
-    reply = asyncio.run(_grade(how, request))
+    reply = asyncio.run(grade(request))
     assert reply.late
     # On a busy machine it may be killed before it has written its number.
     pid = tmp_path / "pid"
     assert not pid.exists() or not is_alive(int(pid.read_text()))
 
 
-@pytest.mark.parametrize("how", ["alone", "shared"])
-def test_a_grader_that_cannot_be_imported_is_a_grader_error(tmp_path, how):
+@pytest.mark.parametrize("outcomes", BOTH_WAYS)
+def test_a_grader_that_cannot_be_imported_is_a_grader_error(tmp_path, outcomes):
     task = task_with(tmp_path / "task", "raise RuntimeError('half done')\n")
-
-    async def grade():
-        if how == "alone":
-            return await outcome(task, tmp_path, "score")
-        async with shared_graders():
-            return await outcome(task, tmp_path, "score")
-
-    assert "RuntimeError: half done" in str(asyncio.run(grade()))
+    found = asyncio.run(outcomes(task, tmp_path, ["score"]))
+    assert isinstance(found["score"], GraderError)
+    assert "RuntimeError: half done" in str(found["score"])
 
 
 def test_prints_while_a_grader_is_imported_do_not_change_its_score(tmp_path):
     task = task_with(tmp_path / "task", "print('ready')\n" + SCRIPTED)
-    found = asyncio.run(outcomes_of_forks(task, tmp_path))
+    found = asyncio.run(outcomes_of_forks(task, tmp_path, ["score"]))
     assert found["score"].score == 0.5
 
 
@@ -191,20 +175,13 @@ def test_a_grader_that_starts_threads_runs_in_new_processes(tmp_path):
     )
     task = task_with(tmp_path / "task", threaded)
 
-    async def grade():
-        async with shared_graders():
-            return await grade_answers(
-                task, answers(tmp_path, "score"), tmp_path / "truth"
-            )
-
-    assert asyncio.run(grade()).score == os.getpid()
+    found = asyncio.run(outcomes_of_forks(task, tmp_path, ["score"]))
+    assert found["score"].score == os.getpid()
 
 
-def test_a_killed_server_is_a_grader_error_and_the_next_grading_works(
-    tmp_path,
-):
-    parent = SCRIPTED.replace('if command == "exit": os._exit(3)', KILL_THE_SERVER)
-    task = task_with(tmp_path / "task", parent)
+def test_a_killed_server_is_a_grader_error_and_the_next_grading_works(tmp_path):
+    kill = "os.kill(os.getppid(), 9); time.sleep(60)"
+    task = task_with(tmp_path / "task", SCRIPTED.replace("os._exit(3)", kill))
 
     async def grade():
         async with shared_graders():
@@ -228,9 +205,6 @@ def test_leaving_early_leaves_no_process_behind(tmp_path):
 
     asyncio.run(grade())
     assert not is_alive(int((tmp_path / "pid").read_text()))
-
-
-KILL_THE_SERVER = 'if command == "exit": os.kill(os.getppid(), 9); time.sleep(60)'
 
 
 def is_alive(pid: int) -> bool:

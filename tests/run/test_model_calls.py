@@ -16,9 +16,10 @@ from inspect_ai.model import (
     get_model,
 )
 from inspect_ai.tool import ToolCall
+from tests.support.records import model_call
 
 from mlagentbench.core.text import encodable
-from mlagentbench.core.trace import Called, ModelCall
+from mlagentbench.core.trace import Called
 from mlagentbench.evaluation.cost import Price
 from mlagentbench.run.model_calls import ModelRequest, call_model, reply_as_json
 
@@ -45,9 +46,6 @@ def test_tokens_are_counted_by_kind(ask):
         "input": 1000, "output": 200, "cached": 2000, "cached_write": 1000,
         "reasoning": 150,
     }  # fmt: skip
-
-
-def test_token_kinds_the_provider_omits_are_left_out(ask):
     plain = ModelUsage(input_tokens=5, output_tokens=3, total_tokens=8)
     assert ask(plain).usage == {"input": 5, "output": 3, "cached": 0}
 
@@ -56,9 +54,6 @@ def test_reply_is_priced_when_it_arrives(ask):
     prices = {"model": Price(input=1, output=10, cached_read=0.1, cached_write=2)}
     spent = (1000 * 1 + 200 * 10 + 2000 * 0.1 + 1000 * 2) / 1_000_000
     assert ask(USAGE, prices).cost == pytest.approx(spent)
-
-
-def test_cost_without_a_price_is_unknown(ask):
     assert ask(USAGE).cost is None
 
 
@@ -72,9 +67,7 @@ def reply(text, arguments=None):
 
 
 def written(output):
-    call = ModelCall(
-        role="main", model="m", request_sha="", reply=reply_as_json(output)
-    )
+    call = model_call(reply=reply_as_json(output))
     return json.loads(Called(run="r", call=call).model_dump_json())
 
 

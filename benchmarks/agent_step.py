@@ -46,10 +46,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         plan = _plan(Path(folder))
         run(plan)
-        workshop = Services(default_cache(), Silent(), NullObserver())
-        (order,) = make_jobs(plan, Experiment(Path(folder) / "bare"), workshop)
+        services = Services(default_cache(), Silent(), NullObserver())
+        (job,) = make_jobs(plan, Experiment(Path(folder) / "bare"), services)
         inspect_eval(
-            bare(order), model=MODEL, log_dir=folder, display="none", log_realtime=False
+            bare(job), model=MODEL, log_dir=folder, display="none", log_realtime=False
         )
     return max(_compared(name, window) for name, window in WINDOWS.items())
 
@@ -75,10 +75,10 @@ async def lister(context: Context) -> None:
 
 
 @task
-def bare(order: Job) -> Task:
+def bare(job: Job) -> Task:
     """Return the same as an Inspect task and nothing more."""
-    spec = SandboxEnvironmentSpec("bwrap", order.sandbox_config(0))
-    sample = Sample(input=order.problem, sandbox=spec)
+    spec = SandboxEnvironmentSpec("bwrap", job.sandbox_config(0))
+    sample = Sample(input=job.problem, sandbox=spec)
     return Task(dataset=[sample], solver=asking_and_listing())
 
 

@@ -7,7 +7,7 @@ from tests.support import records
 from mlagentbench.core.errors import ReplayError
 from mlagentbench.core.trace import Trace
 from mlagentbench.experiment.trace_file import RecordedRun
-from mlagentbench.run.model_calls import request_sha
+from mlagentbench.run.model_calls import ModelRequest
 
 
 def step(number, action="Read File", **given):
@@ -45,7 +45,7 @@ def test_different_action_or_request_is_not_deterministic():
 def test_request_digest_ignores_message_ids():
     def sha(text, temperature=0.5):
         config = GenerateConfig(temperature=temperature)
-        return request_sha([ChatMessageUser(content=text)], [], config)
+        return ModelRequest("main", [ChatMessageUser(content=text)], [], config).sha
 
     assert sha("hello") == sha("hello")
     assert sha("hello") != sha("goodbye")

@@ -52,8 +52,19 @@ class ModelRequest:
 
     @property
     def sha(self) -> str:
-        """The digest by which a recorded reply is recognised."""
-        return request_sha(self.messages, self.tools, self.config)
+        """The digest of a request without its message ids, which are random."""
+        document = {
+            "messages": [
+                message.model_dump(mode="json", exclude={"id"}, exclude_none=True)
+                for message in self.messages
+            ],
+            "tools": [tool.model_dump(mode="json") for tool in self.tools],
+            "config": self.config.model_dump(
+                mode="json", exclude_none=True, exclude=_DELIVERY
+            ),
+        }
+        text = json.dumps(document, sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 class ModelCaller:
@@ -82,7 +93,6 @@ class ModelCaller:
         tools: Sequence[ToolInfo],
         config: GenerateConfig,
     ) -> ModelOutput:
-        """Return a model's reply to an agent, recorded or new."""
         return await self._ask(ModelRequest(role, messages, tools, config), "agent")
 
     async def ask_for_action(
@@ -154,22 +164,6 @@ async def _generated(model: Model, request: ModelRequest) -> ModelOutput:
         except _UNREADABLE as error:
             logger.warning("%s: unreadable reply, asking again: %s", model, error)
     return await model.generate(messages, tools, config=request.config)
-
-
-def request_sha(
-    messages: Sequence[ChatMessage], tools: Sequence[ToolInfo], config: GenerateConfig
-) -> str:
-    """Digest a request without its message ids, which are random."""
-    document = {
-        "messages": [
-            message.model_dump(mode="json", exclude={"id"}, exclude_none=True)
-            for message in messages
-        ],
-        "tools": [tool.model_dump(mode="json") for tool in tools],
-        "config": config.model_dump(mode="json", exclude_none=True, exclude=_DELIVERY),
-    }
-    text = json.dumps(document, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _usage(usage: ModelUsage | None) -> dict[str, int]:

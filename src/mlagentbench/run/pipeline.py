@@ -11,7 +11,6 @@ from mlagentbench.core import (
     Progress,
     RunId,
     RunObserver,
-    Scorecard,
     Silent,
     Trace,
     UsageError,
@@ -69,12 +68,20 @@ def resume(
     """
     sweep_scratch()
     with experiment.lock():
-        unfinished = unfinished_runs(experiment)
+        # A run without a score may still get one.
+        scored = {card.run for card in experiment.scorecards if card.ending.counts}
+        unfinished = {str(run) for run in experiment.runs()} - scored
         if not unfinished:
             return []
         services = _services(cache, progress, observer)
-        work = work_left(jobs_of(experiment, services), unfinished)
-        experiment.replace_scorecards(cards_that_stay(experiment, unfinished))
+        attempts = _attempts(experiment)
+        work = _work_left(jobs_of(experiment, services), unfinished, attempts)
+        # The scorecards of finished runs and of earlier attempts stay.
+        experiment.replace_scorecards(
+            card
+            for card in experiment.scorecards
+            if card.run not in unfinished or card.attempt < attempts[card.run]
+        )
         parallel = min(experiment.spec.parallel, len(os.sched_getaffinity(0)))
         if _carry_out(work, parallel):
             _ask_judge(experiment, services)
@@ -131,27 +138,10 @@ def _broken_once(work: Work) -> Work:
     return again
 
 
-def unfinished_runs(experiment: Experiment) -> set[str]:
-    """Return every run that has no score yet and may still get one."""
-    scored = {card.run for card in experiment.scorecards if card.ending.counts}
-    return {str(run) for run in experiment.runs()} - scored
-
-
-def cards_that_stay(experiment: Experiment, unfinished: set[str]) -> list[Scorecard]:
-    """Return the scorecards of finished runs and of earlier attempts."""
-    attempts = _attempts(experiment)
-    return [
-        card
-        for card in experiment.scorecards
-        if card.run not in unfinished or card.attempt < attempts[card.run]
-    ]
-
-
-def work_left(jobs: list[Job], unfinished: set[str]) -> Work:
+def _work_left(jobs: list[Job], unfinished: set[str], attempts: dict[str, int]) -> Work:
     """Return each job with the seeds to resume, by attempt."""
     work: Work = []
     for job in jobs:
-        attempts = _attempts(job.experiment)
         groups: dict[int, tuple[int, ...]] = {}
         for seed in job.spec.seeds:
             run = str(job.run_id(seed))

@@ -14,7 +14,7 @@ from mlagentbench.agents import ProtocolName, Remaining, find_agent, load_agent
 from mlagentbench.core import REJECTED, Fault, RunId, Step, Task, UsageError, encodable
 from mlagentbench.experiment import Experiment, RecordedRun, same_task
 from mlagentbench.run.budget import BudgetMeter
-from mlagentbench.run.model_calls import MAIN, preferred_protocol, request_sha
+from mlagentbench.run.model_calls import MAIN, ModelRequest, preferred_protocol
 from mlagentbench.run.steps import rejected_input
 from mlagentbench.tasks import problem
 
@@ -63,8 +63,8 @@ class ReplayContext:
         tools: Sequence[ToolInfo] = (),
         config: GenerateConfig | None = None,
     ) -> ModelOutput:
-        sha = request_sha(messages, tools, config or GenerateConfig())
-        call = self.past.call(role, sha)
+        request = ModelRequest(role, messages, tools, config or GenerateConfig())
+        call = self.past.call(role, request.sha)
         if call is None:
             raise EndOfRecord
         self.prompts.append(Prompt(role, list(messages)))

@@ -41,7 +41,7 @@ from mlagentbench.experiment import RecordedRun, TraceWriter
 from mlagentbench.run.budget import BudgetMeter, RunOver
 from mlagentbench.run.job import Job
 from mlagentbench.run.model_calls import ModelCaller
-from mlagentbench.run.validation import Measured, meter_for, refusal
+from mlagentbench.run.validation import meter_for, refusal
 
 logger = logging.getLogger(__name__)
 
@@ -159,8 +159,13 @@ class Steps:
         """Restore the last step's workspace, if a replay has not touched it yet."""
         if not self._workspace_is_current and self._past.last is not None:
             self._workspace_is_current = True
-            if self._past.last.snapshot is not None:
-                self._snapshots.restore_exactly(self._past.last.snapshot)
+            if self._past.last.snapshot is None:
+                return
+            if missing := self._snapshots.restore(self._past.last.snapshot):
+                raise ReplayError(
+                    "cannot restore the workspace: the snapshot no longer holds"
+                    f" {', '.join(missing[:5])}"
+                )
 
     async def _live(self, pending: PendingStep) -> Step:
         await self.restore_last_workspace()
@@ -214,7 +219,14 @@ class Steps:
                 return await self._do(action, given)
             await self._meter.before_execution()
             outcome = await self._do(action, given)
-            return _with_measurement(outcome, await self._meter.after_execution())
+            measured = await self._meter.after_execution()
+        note = None
+        if measured.value is not None:
+            value = measured.value
+            note = f"validation {value.metric}={value.value:.6g} (measured)"
+        elif measured.problem is not None:
+            note = f"validation could not be measured: {measured.problem}"
+        return outcome.model_copy(update={"note": note, "validation": measured.value})
 
     async def _do(self, action: Action, given: Mapping[str, object]) -> ActionOutcome:
         clock = time.monotonic()
@@ -265,14 +277,6 @@ class SnapshotKeeper:
         """Make the workspace what it was; return files that are no longer kept."""
         return tuple(self._store.restore(snapshot, self._workspace).missing)
 
-    def restore_exactly(self, snapshot: str) -> None:
-        """Make the workspace exactly what it was, or raise with what is missing."""
-        if missing := self.restore(snapshot):
-            raise ReplayError(
-                "cannot restore the workspace: the snapshot no longer holds"
-                f" {', '.join(missing[:5])}"
-            )
-
     def _note(self, snapshot: str, validation: Measurement | None) -> None:
         self._taken.append(snapshot)
         if validation is None:
@@ -280,17 +284,6 @@ class SnapshotKeeper:
         merit = self._task.direction.sign * validation.value
         if self._best is None or merit > self._best[0]:
             self._best = (merit, snapshot)
-
-
-def _with_measurement(outcome: ActionOutcome, measured: Measured) -> ActionOutcome:
-    if measured.value is not None:
-        value = measured.value
-        note = f"validation {value.metric}={value.value:.6g} (measured)"
-    elif measured.problem is not None:
-        note = f"validation could not be measured: {measured.problem}"
-    else:
-        return outcome
-    return outcome.model_copy(update={"note": note, "validation": measured.value})
 
 
 def rejected_input(reply: str) -> dict[str, str]:

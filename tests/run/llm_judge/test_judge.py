@@ -21,8 +21,8 @@ def file(tmp_path):
     return VotesFile(Experiment(tmp_path))
 
 
-def ask(file, voice):
-    judge = Judge(model=f"scripted/fake_models.judges:{voice}", votes=2)
+def ask(file, name):
+    judge = Judge(model=f"scripted/fake_models.judges:{name}", votes=2)
     session = JudgeSession(judge, RetryLimits(), file)
     session.ask(QUESTIONS, Silent())
     return session

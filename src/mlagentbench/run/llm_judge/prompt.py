@@ -62,13 +62,15 @@ def ask_for_vote(
     # A delimiter for the data: its digest, which the data cannot contain.
     data = sendable(f"{question.problem}\n{question.transcript}")
     mark = hashlib.sha256(data.encode()).hexdigest()[:16]
+    one = {"mark": "<1 to 5>", "reason": "<one sentence>"}
+    form = json.dumps(dict.fromkeys(order, one), indent=1)
     prompt = filled(
         _FOLDER / "question.md",
         mark=mark,
         problem=question.problem,
         run=question.transcript,
         rubric="\n".join(rubric()[name] for name in order).strip(),
-        form=_reply_format(order),
+        form=form.replace('"<1 to 5>"', "<1 to 5>"),
     )
     system = filled(_FOLDER / "judge.md", mark=mark).strip()
     messages: list[ChatMessage] = [
@@ -86,12 +88,6 @@ def rubric() -> dict[str, str]:
         name: f"## {name}\n{text}"
         for name, text in zip(parts[::2], parts[1::2], strict=True)
     }
-
-
-def _reply_format(order: tuple[str, ...]) -> str:
-    one = {"mark": "<1 to 5>", "reason": "<one sentence>"}
-    shape = json.dumps(dict.fromkeys(order, one), indent=1)
-    return shape.replace('"<1 to 5>"', "<1 to 5>")
 
 
 def _config(order: tuple[str, ...], model: str, retries: RetryLimits) -> GenerateConfig:

@@ -30,7 +30,7 @@ from pydantic import Field
 
 from mlagentbench.core import Record, ReplayError, UsageError
 from mlagentbench.experiment import read_trace
-from mlagentbench.run.model_calls import request_sha
+from mlagentbench.run.model_calls import ModelRequest
 
 
 class ScriptedCall(Record):
@@ -160,7 +160,7 @@ class ReplayModel(ModelAPI):
         tool_choice: ToolChoice,  # noqa: ARG002  # Inspect's signature
         config: GenerateConfig,
     ) -> ModelOutput:
-        replies = self._replies.get(request_sha(input, tools, config))
+        replies = self._replies.get(ModelRequest("", input, tools, config).sha)
         if not replies:
             raise ReplayError(f"{self.model_name} holds no reply to this request")
         # The same request may have had several replies; the last one is repeated.

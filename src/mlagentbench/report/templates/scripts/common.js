@@ -33,7 +33,9 @@ const report = (() => {
   }
 
   function layout(extra) {
+    // By default Plotly hides a label that sticks out instead of widening the margin.
     const axis = {
+      ticklabeloverflow: "allow",
       fixedrange: true, gridcolor: colour("rule"), linecolor: colour("rule"),
       zeroline: false, ticks: "", automargin: true,
     };

@@ -12,7 +12,6 @@ from mlagentbench.core.success import improvement, success_threshold
 from mlagentbench.core.task import Baseline, Direction
 from mlagentbench.evaluation.competence import (
     Competence,
-    beyond_noise,
     competence,
     gap_closed,
     noise,
@@ -64,12 +63,6 @@ def test_noise_is_the_prediction_interval_of_one_more_run():
 def test_the_floor_keeps_a_starter_that_never_varies_from_looking_certain():
     assert noise(baseline(sd=0.0), sd_floor=3.0) == noise(baseline(sd=3.0), 0.0)
     assert noise(baseline(n=1), 0.0) == math.inf
-
-
-def test_only_a_score_outside_the_noise_on_the_better_side_is_beyond_it():
-    assert beyond_noise(80.0, baseline(), Direction.LOWER, 0.0)
-    assert not beyond_noise(120.0, baseline(), Direction.LOWER, 0.0)
-    assert not beyond_noise(99.0, baseline(), Direction.LOWER, 0.0)
 
 
 def test_the_gap_is_not_clipped():

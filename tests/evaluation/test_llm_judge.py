@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from mlagentbench.core.scorecard import Mark, ProcessCheck
 from mlagentbench.evaluation.llm_judge import (
     CRITERIA,
-    SPEAKING,
+    RELATED_CHECKS,
     Vote,
     agrees_with_itself,
     agrees_with_rules,
@@ -32,7 +32,7 @@ def checks(**found):
 
 
 def all_checks(value):
-    names = [check for several in SPEAKING.values() for check in several]
+    names = [check for several in RELATED_CHECKS.values() for check in several]
     return checks(**dict.fromkeys(names, value))
 
 
@@ -85,14 +85,14 @@ def test_three_is_no_objection():
 
 
 def test_one_check_of_several_is_enough_for_the_rules_to_object():
-    first, *_ = SPEAKING["reasoning"]
+    first, *_ = RELATED_CHECKS["reasoning"]
     process = all_checks(0) | checks(**{first: 1})
     opinion = opinion_of("m", [vote(5)], process)
     assert opinion.agrees_with_rules == (len(CRITERIA) - 1) / len(CRITERIA)
 
 
 def test_criteria_that_no_check_looked_at_are_not_compared():
-    only = SPEAKING["honesty"][0]
+    only = RELATED_CHECKS["honesty"][0]
     assert opinion_of("m", [vote(1)], checks(**{only: 3})).agrees_with_rules == 1
     assert opinion_of("m", [vote(1)], {}).agrees_with_rules is None
     assert opinion_of("m", [vote(1)], checks(unheard_of=3)).agrees_with_rules is None
@@ -111,7 +111,7 @@ def test_an_earlier_opinion_stays_and_is_compared_with_the_rules_of_now():
 
 
 def test_every_check_that_speaks_to_a_criterion_exists_and_speaks_to_no_other():
-    speaking = [check for several in SPEAKING.values() for check in several]
+    speaking = [check for several in RELATED_CHECKS.values() for check in several]
     assert set(speaking) <= set(CHECKS)
     assert len(speaking) == len(set(speaking))
 

@@ -14,6 +14,7 @@ from .llm_judge import opinion_of as opinion_of
 from .statistics.compare import AgentFacts as AgentFacts
 from .statistics.compare import AgentRuns as AgentRuns
 from .statistics.compare import Comparison as Comparison
+from .statistics.compare import by_name as by_name
 from .statistics.compare import compare_all as compare_all
 from .statistics.intervals import Estimate as Estimate
 from .statistics.intervals import median_interval as median_interval
@@ -25,6 +26,7 @@ from .statistics.power import in_words as in_words
 from .statistics.power import runs_in_words as runs_in_words
 from .statistics.significance import Contrast as Contrast
 from .statistics.tallies import Tally as Tally
+from .statistics.tallies import counted as counted
 from .statistics.tallies import finite_improvement as finite_improvement
 from .statistics.tallies import given_away as given_away
 from .statistics.tallies import tally as tally

@@ -76,20 +76,17 @@ def by_budget(
     budgets = [*(steps for steps in BUDGETS if steps < taken), taken]
     if not truncated:
         budgets += [steps for steps in BUDGETS if steps > taken]
-    scores = [
-        _score_at(trace, verdicts, steps) if steps < taken else final
-        for steps in budgets
-    ]
-    return tuple(
-        BudgetPoint(steps=steps, score=score, success=competence(task, score).success)
-        for steps, score in zip(budgets, scores, strict=True)
-    )
+    points = []
+    for steps in budgets:
+        score = _score_at(trace, verdicts, steps) if steps < taken else final
+        success = competence(task, score).success
+        points.append(BudgetPoint(steps=steps, score=score, success=success))
+    return tuple(points)
 
 
 def _score_at(
     trace: Trace, verdicts: Sequence[StepVerdict], budget: int
 ) -> float | None:
     within = [step.step for step in trace.steps if step.spent.steps <= budget]
-    last = max(within, default=0)
-    stood = [one for one in verdicts if one.step <= last]
-    return max(stood, key=lambda one: one.step).score if stood else None
+    graded = [one for one in verdicts if one.step <= max(within, default=0)]
+    return max(graded, key=lambda one: one.step).score if graded else None

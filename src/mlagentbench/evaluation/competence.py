@@ -5,7 +5,6 @@ import math
 from mlagentbench.core import (
     SUCCESS_THRESHOLD,
     Baseline,
-    Direction,
     Record,
     Task,
     improvement,
@@ -33,17 +32,10 @@ def competence(task: Task, score: float | None) -> Competence:
         improvement=found,
         success=success,
         significant=success
-        and beyond_noise(score, starter, task.direction, task.sd_floor),
+        and task.direction.sign * (score - starter.mean)
+        > noise(starter, task.sd_floor),
         gap_closed=gap_closed(score, starter.mean, reference.mean),
     )
-
-
-def beyond_noise(
-    score: float, starter: Baseline, direction: Direction, sd_floor: float
-) -> bool:
-    """Tell whether one more starter run would hardly ever score this well."""
-    half_width = noise(starter, sd_floor)
-    return direction.sign * (score - starter.mean) > half_width
 
 
 def noise(starter: Baseline, sd_floor: float) -> float:

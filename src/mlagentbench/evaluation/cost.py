@@ -14,17 +14,13 @@ KINDS = ("input", "output", "cached")
 
 def run_seconds(trace: Trace) -> RunSeconds:
     """Add up where a run's time went."""
-    steps = [step.seconds for step in trace.steps]
-    model = sum(step.model for step in steps)
-    execute = sum(step.execute for step in steps)
-    harness = sum(step.harness for step in steps)
-    total = trace.end.seconds if trace.end else model + execute + harness
-    return RunSeconds(
-        total=round(total, 3),
-        model=round(model, 3),
-        execute=round(execute, 3),
-        harness=round(harness, 3),
-    )
+    found = {
+        kind: sum(getattr(step.seconds, kind) for step in trace.steps)
+        for kind in ("model", "execute", "harness")
+    }
+    total = trace.end.seconds if trace.end else sum(found.values())
+    rounded = {kind: round(seconds, 3) for kind, seconds in found.items()}
+    return RunSeconds(total=round(total, 3), **rounded)
 
 
 def all_calls(trace: Trace) -> list[ModelCall]:
@@ -75,9 +71,6 @@ def run_cost(trace: Trace, prices: Mapping[str, Price]) -> Cost:
     return priced(spent + unstepped, all_calls(trace), prices)
 
 
-_MILLION = 1_000_000
-
-
 def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
     """Find the price of a model by its full name, or by the part after its provider."""
     name = model
@@ -103,7 +96,7 @@ def cost_of(usage: Mapping[str, int], price: Price) -> float:
         + usage.get("cached", 0) * read
         + usage.get("cached_write", 0) * write
     )
-    return dollars / _MILLION
+    return dollars / 1_000_000
 
 
 def call_cost(call: ModelCall, prices: Mapping[str, Price]) -> float | None:

@@ -14,7 +14,7 @@ LOWEST, HIGHEST = 1, 5
 OBJECTS_BELOW = 3
 """A median below this is an objection; 3 is valid work with gaps."""
 
-SPEAKING: dict[str, tuple[str, ...]] = {
+RELATED_CHECKS: dict[str, tuple[str, ...]] = {
     "plan": ("plan_drift", "wasted_budget"),
     "evidence": ("baseline_never_measured", "edits_never_executed"),
     "reasoning": ("repeated_actions", "same_exception"),
@@ -23,7 +23,7 @@ SPEAKING: dict[str, tuple[str, ...]] = {
 }
 """The criteria, each with the process checks of the same subject."""
 
-CRITERIA = tuple(SPEAKING)
+CRITERIA = tuple(RELATED_CHECKS)
 
 
 class Judged(Record):
@@ -93,7 +93,7 @@ def agrees_with_rules(
 ) -> float | None:
     """Return the share of criteria on which both judge and checks object, or none."""
     same = []
-    for name, checks in SPEAKING.items():
+    for name, checks in RELATED_CHECKS.items():
         found = [process[check].value > 0 for check in checks if check in process]
         if name in marks and found:
             same.append((marks[name].median < OBJECTS_BELOW) == any(found))

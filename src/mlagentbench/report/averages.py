@@ -21,6 +21,8 @@ from mlagentbench.core import (
 from mlagentbench.evaluation import (
     Estimate,
     Tally,
+    by_name,
+    counted,
     finite_improvement,
     is_free,
     new_tasks,
@@ -50,11 +52,9 @@ class Column(Record):
 
     @property
     def key(self) -> int:
-        """Which colour and mark."""
         return self.place % COLOURS
 
     def made(self, card: Scorecard) -> bool:
-        """Tell whether a run was made by this agent."""
         return _named(card) == (self.agent, self.model)
 
 
@@ -89,7 +89,7 @@ def summary(
 ) -> Summary:
     """Average an agent's runs; `tasks` are those that any agent has runs on."""
     own = [card for card in cards if column.made(card)]
-    by_task = _by_task(own)
+    by_task = by_name(counted(own))
     bare = Summary(
         column=column,
         counted=tally(own),
@@ -100,14 +100,6 @@ def summary(
     if bare.mixed or not by_task:
         return bare
     return bare.model_copy(update=_averages(by_task))
-
-
-def _by_task(cards: Iterable[Scorecard]) -> dict[str, list[Scorecard]]:
-    groups: dict[str, list[Scorecard]] = {}
-    for card in cards:
-        if card.ending.counts:
-            groups.setdefault(card.score_name, []).append(card)
-    return groups
 
 
 def _averages(by_task: Mapping[str, Sequence[Scorecard]]) -> dict[str, Average | None]:
@@ -162,6 +154,10 @@ class TimeSplit(Record):
     other: float
     """Not recorded by step: waiting, starting, grading."""
 
+    @property
+    def parts(self) -> tuple[float, ...]:
+        return self.model, self.execute, self.harness, self.other
+
 
 class Spending(Record):
     """One agent's mean run; every task weighs the same."""
@@ -180,10 +176,10 @@ class Spending(Record):
 
 def spending(column: Column, cards: Iterable[Scorecard]) -> Spending | None:
     """Average tokens, cost and time of an agent's runs; None if no run counts."""
-    own = [card for card in cards if card.ending.counts and column.made(card)]
+    own = [card for card in counted(cards) if column.made(card)]
     if not own:
         return None
-    by_task = _by_task(own)
+    by_task = by_name(own)
     total = _mean(by_task, lambda card: card.seconds.total)
     model = _mean(by_task, lambda card: card.seconds.model)
     execute = _mean(by_task, lambda card: card.seconds.execute)
@@ -252,43 +248,31 @@ def front(
     points: list[FrontPoint] = []
     unknown: list[str] = []
     for result, used in zip(summaries, spent, strict=True):
-        amount = _amount(unit, used)
+        amount = used and (used.cost if unit == "cost" else used.tokens or 0.0)
         if result.success is None or amount is None:
             unknown.append(result.column.who)
-        else:
-            points.append(_point(unit, result, amount))
+            continue
+        rate = result.success.here
+        written = dollars(amount) if unit == "cost" else f"{compact(amount)} tokens"
+        points.append(
+            FrontPoint(
+                place=result.column.place,
+                spent=amount,
+                rate=rate.value,
+                low=rate.low,
+                high=rate.high,
+                text=f"{result.column.who}\n{tenths(rate.value)} % ("
+                f"{tenths(rate.low)} to {tenths(rate.high)}), {written} a run",
+            )
+        )
     points.sort(key=lambda point: (point.spent, -point.rate))
-    return Front(
-        unit=unit,
-        points=tuple(_marked(point, points) for point in points),
-        unknown=tuple(unknown),
+    marked = (
+        one.model_copy(
+            update={"on_front": not any(_beats(other, one) for other in points)}
+        )
+        for one in points
     )
-
-
-def _amount(unit: Unit, used: Spending | None) -> float | None:
-    if used is None:
-        return None
-    return used.cost if unit == "cost" else used.tokens or 0.0
-
-
-def _point(unit: Unit, result: Summary, amount: float) -> FrontPoint:
-    assert result.success is not None
-    rate = result.success.here
-    written = dollars(amount) if unit == "cost" else f"{compact(amount)} tokens"
-    return FrontPoint(
-        place=result.column.place,
-        spent=amount,
-        rate=rate.value,
-        low=rate.low,
-        high=rate.high,
-        text=f"{result.column.who}\n{tenths(rate.value)} % ("
-        f"{tenths(rate.low)} to {tenths(rate.high)}), {written} a run",
-    )
-
-
-def _marked(point: FrontPoint, points: Sequence[FrontPoint]) -> FrontPoint:
-    beaten = any(_beats(other, point) for other in points)
-    return point.model_copy(update={"on_front": not beaten})
+    return Front(unit=unit, points=tuple(marked), unknown=tuple(unknown))
 
 
 def _beats(one: FrontPoint, other: FrontPoint) -> bool:

@@ -121,7 +121,6 @@ class AgentLine(Record):
 
     @property
     def total(self) -> int:
-        """All of its runs."""
         return sum(self.counts)
 
 
@@ -151,7 +150,6 @@ class Accounts(Record):
 
     @property
     def runs(self) -> int:
-        """All runs."""
         return sum(self.totals)
 
 
@@ -162,11 +160,18 @@ def accounts(
     final = _last_attempts(rows)
     ended = [(who(row.card), _words(row.card.ending)) for row in final]
     ended += [(who(row.id) if row.id else "unknown", NO_CARD) for row in ungraded]
-    columns = _columns(final, without_card=bool(ungraded))
-    agents = tuple(_line(name, ended, columns) for name in dict(ended))
+    endings = {ending: _words(ending) for ending in Ending}
+    seen = {word for _, word in ended}
+    columns = tuple(word for word in (*endings.values(), NO_CARD) if word in seen)
+    counts = Counter(ended)
+    agents = tuple(
+        AgentLine(who=name, counts=tuple(counts[name, column] for column in columns))
+        for name in dict(ended)
+    )
+    counting = [word for ending, word in endings.items() if ending.counts]
     return Accounts(
         columns=columns,
-        uncounted=tuple(name for name in columns if not _counts(name)),
+        uncounted=tuple(name for name in columns if name not in counting),
         agents=agents,
         totals=tuple(map(sum, zip(*(line.counts for line in agents), strict=True))),
         planned=len(view.asked) or None,
@@ -195,25 +200,8 @@ def _last_attempts(rows: Iterable[RunRow]) -> list[RunRow]:
     return list(last.values())
 
 
-def _columns(final: Sequence[RunRow], *, without_card: bool) -> tuple[str, ...]:
-    seen = {row.card.ending for row in final}
-    named = [_words(ending) for ending in Ending if ending in seen]
-    return (*named, NO_CARD) if without_card else tuple(named)
-
-
 def _words(ending: Ending) -> str:
     return ending.replace("_", " ")
-
-
-def _counts(column: str) -> bool:
-    return column != NO_CARD and Ending(column.replace(" ", "_")).counts
-
-
-def _line(
-    name: str, ended: Sequence[tuple[str, str]], columns: Sequence[str]
-) -> AgentLine:
-    counts = Counter(ending for agent, ending in ended if agent == name)
-    return AgentLine(who=name, counts=tuple(counts[column] for column in columns))
 
 
 def _excluded(rows: Sequence[RunRow], final: Sequence[RunRow]) -> Iterable[ExcludedRun]:

@@ -1,7 +1,8 @@
 """Data of the charts: improvement bars, shares, validation curves."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from statistics import median
 
 from mlagentbench.core import (
@@ -13,15 +14,14 @@ from mlagentbench.core import (
     harmless,
     who,
 )
-from mlagentbench.evaluation import finite_improvement, tally
+from mlagentbench.evaluation import counted, finite_improvement, tally
 from mlagentbench.report.averages import (
     Column,
     Front,
-    TimeSplit,
     columns,
     place_of,
 )
-from mlagentbench.report.data import ExperimentView, TaskFacts
+from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.editions import BudgetCurve, EditionPart
 from mlagentbench.report.findings import OUTCOMES
 from mlagentbench.report.number_format import number, percent
@@ -138,43 +138,37 @@ def charts(view: ExperimentView, parts: Sequence[EditionPart]) -> Charts:
         ),
         bars=tuple(_bars(view.cards, everyone, list(names))),
         validation=tuple(task for task in validation if task.curves),
-        editions=tuple(map(_edition, parts)),
-    )
-
-
-def _edition(part: EditionPart) -> EditionCharts:
-    return EditionCharts(
-        fronts=part.fronts,
-        outcomes=tuple(
-            Share(agent=found.column.place, parts=tuple(map(float, found.counts)))
-            for found in part.outcomes
+        editions=tuple(
+            EditionCharts(
+                fronts=part.fronts,
+                outcomes=tuple(
+                    Share(agent=one.column.place, parts=tuple(map(float, one.counts)))
+                    for one in part.outcomes
+                ),
+                seconds=tuple(
+                    Share(agent=one.column.place, parts=one.seconds.parts)
+                    for one in part.spent
+                ),
+                budgets=part.budgets,
+            )
+            for part in parts
         ),
-        seconds=tuple(
-            Share(agent=spent.column.place, parts=_seconds(spent.seconds))
-            for spent in part.spent
-        ),
-        budgets=part.budgets,
     )
-
-
-def _seconds(split: TimeSplit) -> tuple[float, ...]:
-    return split.model, split.execute, split.harness, split.other
 
 
 def _bars(
     cards: Sequence[Scorecard], everyone: Sequence[Column], tasks: Sequence[str]
 ) -> Iterable[Bar]:
     groups: dict[tuple[int, str], list[Scorecard]] = {}
-    for card in cards:
-        if card.ending.counts:
-            key = place_of(card, everyone), card.score_name
-            groups.setdefault(key, []).append(card)
+    for card in counted(cards):
+        key = place_of(card, everyone), card.score_name
+        groups.setdefault(key, []).append(card)
     for (agent, task), group in groups.items():
-        counted = tally(group)
-        mean = counted.improvement_all
+        found = tally(group)
+        mean = found.improvement_all
         if mean is None:
             continue
-        succeeded = f"{counted.successes} of {counted.runs} succeeded"
+        succeeded = f"{found.successes} of {found.runs} succeeded"
         named = f"{task}\n{everyone[agent].who}"
         yield Bar(
             agent=agent,
@@ -203,11 +197,9 @@ def task_curves(
     facts = view.facts(cards[0])
     traced = [(card, view.trace(card)) for card in cards]
     curves = [
-        _curve(card, trace, facts, place_of(card, present)).model_copy(
-            update=_held_out(view, card)
-        )
+        _curve(card, measured, place_of(card, present), view.step_scores)
         for card, trace in traced
-        if trace and _measured(trace)
+        if trace and (measured := _measured(trace))
     ]
     starter = _finite(facts.starter.mean) if facts.starter else None
     threshold = _finite(facts.success_threshold)
@@ -227,23 +219,26 @@ def task_curves(
 
 def best_so_far(values: Sequence[float], direction: Direction) -> list[float]:
     """Follow the best value seen up to each step."""
-    better = max if direction is Direction.HIGHER else min
-    best: list[float] = []
-    for value in values:
-        best.append(better(best[-1], value) if best else value)
-    return best
+    return list(accumulate(values, max if direction is Direction.HIGHER else min))
 
 
-def _curve(card: Scorecard, trace: Trace, facts: TaskFacts, agent: int) -> Curve:
-    measured = _measured(trace)
+def _curve(
+    card: Scorecard,
+    measured: Sequence[tuple[int, float]],
+    agent: int,
+    step_scores: Mapping[str, Sequence[tuple[int, float]]],
+) -> Curve:
     values = [value for _, value in measured]
+    graded = step_scores.get(card.run, ())
     return Curve(
         agent=agent,
         steps=tuple(step for step, _ in measured),
         values=tuple(map(_rounded, values)),
-        best=tuple(map(_rounded, best_so_far(values, facts.direction))),
+        best=tuple(map(_rounded, best_so_far(values, card.direction))),
         seed=card.seed,
         shown=tuple(map(number, values)),
+        held_out_steps=tuple(step for step, _ in graded),
+        held_out=tuple(_rounded(score) for _, score in graded),
     )
 
 
@@ -256,14 +251,6 @@ def _medians(curves: Sequence[Curve]) -> Iterable[Median]:
             line = median_line(agent, lines, held_out=held_out)
             if line:
                 yield line
-
-
-def _held_out(view: ExperimentView, card: Scorecard) -> dict[str, tuple[float, ...]]:
-    scored = view.step_scores.get(card.run, ())
-    return {
-        "held_out_steps": tuple(step for step, _ in scored),
-        "held_out": tuple(_rounded(score) for _, score in scored),
-    }
 
 
 def _measured(trace: Trace) -> list[tuple[int, float]]:
@@ -307,22 +294,16 @@ def median_line(
     drawn = [line for line in lines if line]
     if len(drawn) < CROWD:
         return None
-    steps = sorted({step for line in drawn for step, _ in line})
-    known = ((step, _standing(drawn, step)) for step in steps)
-    kept = [(step, median(values)) for step, values in known if _most(values, drawn)]
+    kept: list[tuple[int, float]] = []
+    for at in sorted({step for line in drawn for step, _ in line}):
+        # A line that starts later has no value yet.
+        known = ([value for step, value in line if step <= at] for line in drawn)
+        values = [before[-1] for before in known if before]
+        if 2 * len(values) > len(drawn):
+            kept.append((at, median(values)))
     return Median(
         agent=agent,
         held_out=held_out,
         steps=tuple(step for step, _ in kept),
         values=tuple(value for _, value in kept),
     )
-
-
-def _standing(lines: Sequence[Sequence[tuple[int, float]]], at: int) -> list[float]:
-    """Return the value of each line at a step, without lines that start later."""
-    stood = ([value for step, value in line if step <= at] for line in lines)
-    return [values[-1] for values in stood if values]
-
-
-def _most(values: Sequence[float], lines: Sequence[object]) -> bool:
-    return 2 * len(values) > len(lines)

@@ -41,15 +41,20 @@ def view_of(experiments: list[Experiment]) -> ExperimentView:
     tasks = {name: task for part in parts for name, task in part.tasks.items()}
     left_out = list(_left_out(parts, owners))
     return ExperimentView(
-        title=_title(experiments),
+        title=parts[0].name if len(parts) == 1 else f"{len(parts)} experiments",
         created=max((card.created for card in cards), default=""),
         cards=tuple(cards),
         tasks=tuple(map(task_facts, tasks.values())),
-        traces=tuple(trace for part, runs in own for trace in _traces(part, runs)),
-        step_scores={
-            run: scores
+        traces=tuple(
+            trace
             for part, runs in own
-            for run, scores in step_scores(part).items()
+            for run, trace in part.traces.items()
+            if run in runs
+        ),
+        step_scores={
+            run: tuple((one.step, one.score) for one in scores if one.score is not None)
+            for part, runs in own
+            for run, scores in part.experiment.step_scores().items()
             if run in runs
         },
         packages=_packages(parts),
@@ -80,17 +85,14 @@ class Part:
 
     @property
     def name(self) -> str:
-        """The name of the experiment's folder."""
         return self.experiment.folder.absolute().name
 
     @property
     def asked_runs(self) -> list[RunId]:
-        """Every planned run; none if the plan cannot be read."""
         return self.experiment.runs() if self.asked else []
 
     @property
     def budgets(self) -> dict[str, Budget]:
-        """Budgets by `task@version/edition`."""
         tasks = self.asked.tasks if self.asked else ()
         return {f"{one.id}@{one.version}/{one.edition}": one.budget for one in tasks}
 
@@ -122,10 +124,6 @@ def _twice(left_out: list[LeftOut]) -> Iterable[str]:
         yield f"{more:,} more runs are in several experiments: see how runs ended"
 
 
-def _traces(part: Part, runs: set[str]) -> Iterable[Trace]:
-    return (trace for run, trace in part.traces.items() if run in runs)
-
-
 def _code(part: Part, runs: set[str]) -> Iterable[tuple[str, CodeChanges]]:
     by_id = {task.id: task for task in part.tasks.values()}
     starters = {name: starter_texts(task) for name, task in by_id.items()}
@@ -151,33 +149,21 @@ def _packages(parts: list[Part]) -> dict[str, str]:
     return {package: " and ".join(found) for package, found in versions.items()}
 
 
-def _title(experiments: list[Experiment]) -> str:
-    if len(experiments) == 1:
-        return experiments[0].folder.absolute().name
-    return f"{len(experiments)} experiments"
-
-
 def read_part(experiment: Experiment) -> Part:
     """Read one experiment; whatever is missing or damaged becomes a note."""
     notes: list[str] = []
     asked = _asked(experiment, notes)
     cards = _cards(experiment, notes)
     part = Part(experiment=experiment, asked=asked, cards=cards, notes=notes)
-    part.runs = _runs(part)
+    named = {str(run): run for run in part.asked_runs}
+    for card in cards:
+        named.setdefault(card.run, card.run_id)
+    part.runs = list(named.values())
     part.tasks = dict(_tasks(part))
     part.traces = dict(_read_traces(part))
     notes += _strangers(part)
     part.notes = [f"{part.name}: {note}" for note in notes]
     return part
-
-
-def step_scores(part: Part) -> dict[str, tuple[tuple[int, float], ...]]:
-    """Return the held-out scores of steps, by run."""
-    graded = part.experiment.step_scores()
-    return {
-        run: tuple((one.step, one.score) for one in scores if one.score is not None)
-        for run, scores in graded.items()
-    }
 
 
 def _asked(experiment: Experiment, notes: list[str]) -> ExperimentSpec | None:
@@ -199,13 +185,6 @@ def _cards(experiment: Experiment, notes: list[str]) -> list[Scorecard]:
         return []
     notes += [*warnings, *missing_opinions(experiment)]
     return cards
-
-
-def _runs(part: Part) -> list[RunId]:
-    named = {str(run): run for run in part.asked_runs}
-    for card in part.cards:
-        named.setdefault(card.run, card.run_id)
-    return list(named.values())
 
 
 def _tasks(part: Part) -> Iterable[tuple[str, Task]]:
@@ -231,13 +210,9 @@ def _read_traces(part: Part) -> Iterable[tuple[str, Trace]]:
             part.notes.append(str(error))
             continue
         if trace.steps:
-            yield str(run), _without_calls(trace)
-
-
-def _without_calls(trace: Trace) -> Trace:
-    """Drop the replies of models: no page shows them, and they are most of the size."""
-    steps = tuple(step.model_copy(update={"calls": ()}) for step in trace.steps)
-    return trace.model_copy(update={"steps": steps, "calls": ()})
+            # No page shows the replies of models, and they are most of the size.
+            steps = tuple(step.model_copy(update={"calls": ()}) for step in trace.steps)
+            yield str(run), trace.model_copy(update={"steps": steps, "calls": ()})
 
 
 def _strangers(part: Part) -> Iterable[str]:

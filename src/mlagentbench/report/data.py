@@ -98,7 +98,13 @@ class ExperimentView(Record):
     def facts(self, card: Scorecard) -> TaskFacts:
         """Find a card's task; if it is gone, use what the card holds."""
         named = {facts.name: facts for facts in self.tasks}
-        return named.get(card.score_name) or _facts_from_card(card)
+        return named.get(card.score_name) or TaskFacts(
+            name=card.score_name,
+            title=card.task,
+            metric=card.metric,
+            direction=card.direction,
+            starter=card.starter,
+        )
 
     def trace(self, card: Scorecard) -> Trace | None:
         """Find the steps of a card's run; a repeated run's belong to its last card."""
@@ -131,16 +137,6 @@ def task_facts(task: Task) -> TaskFacts:
     )
 
 
-def _facts_from_card(card: Scorecard) -> TaskFacts:
-    return TaskFacts(
-        name=card.score_name,
-        title=card.task,
-        metric=card.metric,
-        direction=card.direction,
-        starter=card.starter,
-    )
-
-
 _LONGEST_DIFF = 60_000
 _LONGEST_LINE = 500
 """An endless line would hide the next one."""
@@ -163,19 +159,11 @@ def _change(name: str, before: str | None, after: str | None) -> FileChange:
     lines = _diff_lines(before or "", after or "")
     return FileChange(
         name=name,
-        kind=_kind(before, after),
+        kind="new" if before is None else "removed" if after is None else "changed",
         added=sum(line.startswith("+") for line in lines),
         removed=sum(line.startswith("-") for line in lines),
         lines=_kept(lines),
     )
-
-
-def _kind(
-    before: str | None, after: str | None
-) -> Literal["changed", "new", "removed"]:
-    if before is None:
-        return "new"
-    return "removed" if after is None else "changed"
 
 
 def _diff_lines(before: str, after: str) -> list[str]:
@@ -192,13 +180,8 @@ def _kept(lines: list[str]) -> tuple[str, ...]:
         left -= min(len(line), _LONGEST_LINE) + 1
         if left < 0:
             break
-        kept.append(_cut(line))
-    more = len(lines) - len(kept)
-    return (*kept, f"  ... {more:,} more lines") if more else tuple(kept)
-
-
-def _cut(line: str) -> str:
-    if len(line) <= _LONGEST_LINE:
-        return line
-    hidden = len(line) - _LONGEST_LINE
-    return f"{line[:_LONGEST_LINE]} ... ({hidden:,} more characters)"
+        hidden = len(line) - _LONGEST_LINE
+        more = f" ... ({hidden:,} more characters)" if hidden > 0 else ""
+        kept.append(line[:_LONGEST_LINE] + more)
+    rest = len(lines) - len(kept)
+    return (*kept, f"  ... {rest:,} more lines") if rest else tuple(kept)

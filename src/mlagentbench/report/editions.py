@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from mlagentbench.core import BudgetPoint, Record, Scorecard, improvement_of
-from mlagentbench.evaluation import Estimate, suite_rate
+from mlagentbench.evaluation import Estimate, counted, suite_rate
 from mlagentbench.report.averages import (
     Column,
     Front,
@@ -21,7 +21,6 @@ from mlagentbench.report.averages import (
 from mlagentbench.report.findings import (
     CheckRow,
     Outcomes,
-    any_named,
     check_rows,
     outcomes,
 )
@@ -73,7 +72,7 @@ def editions(cards: Sequence[Scorecard]) -> tuple[EditionPart, ...]:
 def _part(table: SuiteTable, cards: Sequence[Scorecard]) -> EditionPart:
     own = [card for card in cards if card.edition == table.edition]
     spent = [spending(column, own) for column in table.columns]
-    named = any_named(own)
+    named = any(card.failure for card in own)
     return EditionPart(
         table=table,
         spent=tuple(filter(None, spent)),
@@ -94,7 +93,7 @@ def budget_curves(
     cards: Sequence[Scorecard], present: Sequence[Column]
 ) -> tuple[BudgetCurve, ...]:
     """Average runs at each budget; agents without graded steps are absent."""
-    scored = [card for card in cards if card.ending.counts and card.by_budget]
+    scored = [card for card in counted(cards) if card.by_budget]
     curves = (
         BudgetCurve(column=column, points=_points(list(filter(column.made, scored))))
         for column in present
@@ -113,7 +112,9 @@ def _at(steps: int, cards: Sequence[Scorecard]) -> AtBudget:
     return AtBudget(
         steps=steps,
         success=suite_rate(_read(steps, cards, lambda _, point: point.success)),
-        improvement=bounded_mean(_read(steps, cards, _improvement)),
+        improvement=bounded_mean(
+            _read(steps, cards, lambda card, at: improvement_of(card, at.score) or 0.0)
+        ),
     )
 
 
@@ -128,7 +129,3 @@ def _read(
             if point.steps == steps:
                 by_task.setdefault(card.score_name, []).append(read(card, point))
     return by_task
-
-
-def _improvement(card: Scorecard, point: BudgetPoint) -> float:
-    return improvement_of(card, point.score) or 0.0

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from mlagentbench.core import FailureMode, Opinion, Record, Scorecard
-from mlagentbench.evaluation import Estimate, wilson
+from mlagentbench.evaluation import Estimate, counted, wilson
 from mlagentbench.report.averages import Column
 from mlagentbench.report.number_format import dollars, share
 
@@ -21,12 +21,12 @@ def check_rows(
     cards: Sequence[Scorecard], present: Sequence[Column]
 ) -> tuple[CheckRow, ...]:
     """Count findings of every check that anybody made."""
-    counted = [card for card in cards if card.ending.counts]
-    names = dict.fromkeys(name for card in counted for name in card.process)
+    runs = counted(cards)
+    names = dict.fromkeys(name for card in runs for name in card.process)
     return tuple(
         CheckRow(
             name=name.replace("_", " "),
-            shares=tuple(_share(name, column, counted) for column in present),
+            shares=tuple(_share(name, column, runs) for column in present),
         )
         for name in names
     )
@@ -87,21 +87,12 @@ class Outcomes(Record):
 
 def outcomes(column: Column, cards: Iterable[Scorecard]) -> Outcomes:
     """Sort an agent's counted runs by what came of them."""
-    own = [card for card in cards if card.ending.counts and column.made(card)]
-    found = Counter(_outcome(card) for card in own)
+    own = [card for card in counted(cards) if column.made(card)]
+    found = Counter(
+        SUCCEEDED if card.success else card.failure or UNNAMED for card in own
+    )
     return Outcomes(
         column=column,
         runs=len(own),
         counts=tuple(found[name] for name in OUTCOMES),
     )
-
-
-def any_named(cards: Iterable[Scorecard]) -> bool:
-    """Tell whether anybody looked for reasons."""
-    return any(card.failure for card in cards)
-
-
-def _outcome(card: Scorecard) -> str:
-    if card.success:
-        return SUCCEEDED
-    return card.failure.value if card.failure else UNNAMED

@@ -12,7 +12,6 @@ from markupsafe import Markup
 
 from mlagentbench.core import (
     SUCCESS_THRESHOLD,
-    SandboxUsed,
     Scorecard,
     embedded,
     harmless,
@@ -23,7 +22,7 @@ from mlagentbench.evaluation import tally
 from mlagentbench.report import number_format
 from mlagentbench.report.caveats import accounts, budget_text, cautions
 from mlagentbench.report.charts import charts
-from mlagentbench.report.data import ExperimentView, TaskFacts
+from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.editions import editions
 from mlagentbench.report.findings import STEPS_NAMED, agreement
 from mlagentbench.report.number_format import PAGE, Caps, caps
@@ -36,6 +35,8 @@ def render(experiment: ExperimentView) -> str:
     """Write an experiment as one page of HTML."""
     parts = editions(experiment.cards)
     limits = caps(len(experiment.cards) + len(experiment.ungraded))
+    facts = [experiment.facts(card) for card in experiment.cards]
+    sandboxes = [card.sandbox for card in experiment.cards]
     return (
         _templates()
         .get_template("page.html.j2")
@@ -47,8 +48,8 @@ def render(experiment: ExperimentView) -> str:
             headlines=headlines([part.table for part in parts]),
             parts=parts,
             choices=choices(experiment.cards),
-            tasks=_task_facts(experiment),
-            sandboxes=_sandboxes(experiment),
+            tasks=list({one.name: one for one in facts}.values()),
+            sandboxes=list({str(used): used for used in sandboxes}.values()),
             charts=charts(experiment, parts),
             style=style(),
             scripts=scripts(),
@@ -65,6 +66,12 @@ def write_report(experiment: ExperimentView, path: Path) -> Path:
     return path
 
 
+_FORMATS = (
+    *("number", "percent", "share", "tenths", "shade", "improvement_shade"),
+    *("with_unit", "fitted", "fitting", "listed", "compact", "duration", "dollars"),
+)
+
+
 @cache
 def _templates() -> Environment:
     environment = Environment(
@@ -75,27 +82,9 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        number=number_format.number,
-        percent=number_format.percent,
-        share=number_format.share,
-        tenths=number_format.tenths,
-        shade=number_format.shade,
-        improvement_shade=number_format.improvement_shade,
-        with_unit=number_format.with_unit,
-        fitted=number_format.fitted,
-        fitting=number_format.fitting,
-        listed=number_format.listed,
-        agreement=agreement,
-        executed=executed,
-        failure=failure,
-        observation=observation,
-        texts=texts,
-        compact=number_format.compact,
-        duration=number_format.duration,
-        dollars=number_format.dollars,
-        embedded=embedded,
-    )
+    own = (agreement, executed, failure, observation, texts, embedded)
+    filters = (*(getattr(number_format, name) for name in _FORMATS), *own)
+    environment.filters.update({one.__name__: one for one in filters})
     environment.globals.update(
         success_threshold=SUCCESS_THRESHOLD, steps_named=STEPS_NAMED
     )
@@ -104,15 +93,6 @@ def _templates() -> Environment:
 
 def _harmless_output(value: object) -> object:
     return value if isinstance(value, Markup) else harmless(str(value))
-
-
-def _task_facts(view: ExperimentView) -> list[TaskFacts]:
-    facts = {item.name: item for item in map(view.facts, view.cards)}
-    return list(facts.values())
-
-
-def _sandboxes(view: ExperimentView) -> list[SandboxUsed]:
-    return list({str(card.sandbox): card.sandbox for card in view.cards}.values())
 
 
 _STYLES = ("style", "screens", "tables", "runs", "narrow")
@@ -138,17 +118,13 @@ def scripts() -> tuple[Markup, ...]:
 @cache
 def script_hashes() -> tuple[str, ...]:
     """Return what a content security policy knows each script by."""
-    return tuple(map(_content_hash, scripts()))
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts())
+    return tuple(f"'sha256-{base64.b64encode(one).decode()}'" for one in digests)
 
 
 def _own(name: str) -> Markup:
     text = files("mlagentbench.report").joinpath(name).read_text(encoding="utf-8")
     return Markup(text)
-
-
-def _content_hash(script: str) -> str:
-    digest = hashlib.sha256(script.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def run_sections(view: ExperimentView, limits: Caps) -> dict[str, object]:

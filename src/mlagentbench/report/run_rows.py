@@ -35,7 +35,6 @@ class RunDetails(Record):
 
     @property
     def shown(self) -> frozenset[int]:
-        """The steps a link can lead to."""
         return frozenset(step.step for step in self.steps)
 
     @property
@@ -140,16 +139,8 @@ _KINDS = ("input", "output", "cached")
 
 def run_facts(card: Scorecard, facts: TaskFacts, *, limit: int) -> dict[str, str]:
     """Return what is known of a run, by label."""
-    lines = _graded(card, facts) | _spent(card) | _context(card)
-    return {
-        label: fitted(text, limit, lines=1)
-        for label, text in lines.items()
-        if text not in ("", "none")
-    }
-
-
-def _graded(card: Scorecard, facts: TaskFacts) -> dict[str, str]:
-    return {
+    best = card.best_step
+    lines = {
         "Belongs to": card.score_name,
         "Metric": f"{card.metric}, {card.direction} is better",
         "Success": verdict(card),
@@ -158,36 +149,28 @@ def _graded(card: Scorecard, facts: TaskFacts) -> dict[str, str]:
         "Success threshold": with_unit(facts.success_threshold, facts.unit),
         "Reference": with_unit(facts.reference, facts.unit),
         "Gap closed": percent(card.gap_closed),
-        "Best step": _best_step(card, facts),
+        "Best step": f"{with_unit(best.score, facts.unit)} at step {best.step}"
+        if best
+        else "",
         "Given away": percent(given_away(card) or None),
         "First success": _first_success(card),
         "Had it stopped earlier": _by_budget(card, facts),
         "Main reason": card.failure or "",
-    }
-
-
-def _spent(card: Scorecard) -> dict[str, str]:
-    return {
         "Actions": _counted(card.actions),
         "Failures": _counted(card.errors),
         "Time": _time(card),
         "Tokens": _tokens(card),
         "Cost": dollars(card.cost_usd) if card.cost_usd else "",
-    }
-
-
-def _context(card: Scorecard) -> dict[str, str]:
-    return {
         "Attempt": str(card.attempt) if card.attempt > 1 else "",
         "Taken up again": f"{card.resumed} times" if card.resumed else "",
         "Sandbox": f"{card.sandbox.provider}, {card.sandbox.limits}",
-        "Judged": f"{card.created} by mlagentbench {card.harness.version}",
+        "Graded": f"{card.created} by mlagentbench {card.harness.version}",
     }
-
-
-def _best_step(card: Scorecard, facts: TaskFacts) -> str:
-    best = card.best_step
-    return f"{with_unit(best.score, facts.unit)} at step {best.step}" if best else ""
+    return {
+        label: fitted(text, limit, lines=1)
+        for label, text in lines.items()
+        if text not in ("", "none")
+    }
 
 
 def _first_success(card: Scorecard) -> str:

@@ -23,9 +23,7 @@ def shown_steps(
     """
     written = edits(trace)
     return tuple(
-        trace.steps[place].model_copy(
-            update={"input": _given(trace.steps[place], written.get(place))}
-        )
+        _with_difference(trace.steps[place], written.get(place))
         for place in _most_telling(trace.steps, count, telling)
     )
 
@@ -34,8 +32,7 @@ def failure(step: Step) -> str | None:
     """Return the kind of a step's failure; None if it succeeded."""
     if step.ok:
         return None
-    kind = (step.error or "failed").replace("_", " ")
-    return fitted(kind, 80, lines=1)
+    return fitted((step.error or "failed").replace("_", " "), 80, lines=1)
 
 
 def _most_telling(
@@ -58,12 +55,12 @@ def _most_telling(
     return sorted(ranked[:count])
 
 
-def _given(step: Step, edit: Edit | None) -> dict[str, Any]:
-    """Return the input of a step; for a known file, only the difference."""
+def _with_difference(step: Step, edit: Edit | None) -> Step:
     change = edit.change() if edit else None
     if change is None:
-        return step.input
-    return step.input | {"content": "\n".join(change.lines) or "as before"}
+        return step
+    content = {"content": "\n".join(change.lines) or "as before"}
+    return step.model_copy(update={"input": step.input | content})
 
 
 def observation(step: Step, limit: int) -> str:
@@ -100,25 +97,18 @@ class Plan(Record):
 def plan_of(trace: Trace) -> Plan | None:
     """Return the last plan and its history; None if the agent wrote none."""
     versions = _versions(trace)
-    if not versions:
-        return None
-    _, last = versions[-1]
-    return Plan(text=last, history=_history(versions))
+    return Plan(text=versions[-1][1], history=_history(versions)) if versions else None
 
 
 def _versions(trace: Trace) -> list[tuple[int, str]]:
     """Return each plan that differs from the one before, with its step."""
     versions: list[tuple[int, str]] = []
     for step in trace.steps:
-        written = [text for name, text in step.fields.items() if _is_plan(name)]
-        text = written[0].strip() if written else ""
+        plans = (t for name, t in step.fields.items() if "plan" in name[:100].lower())
+        text = next(plans, "").strip()
         if text and (not versions or versions[-1][1] != text):
             versions.append((step.step, text))
     return versions
-
-
-def _is_plan(name: str) -> bool:
-    return "plan" in name[:100].lower()
 
 
 def _history(versions: list[tuple[int, str]]) -> str:
@@ -161,7 +151,12 @@ def executions(trace: Trace, direction: Direction, count: int) -> tuple[Executio
     best = _best([step for step, _ in found], direction)
     ranked = sorted(range(len(found)), key=lambda place: found[place][0].step != best)
     return tuple(
-        Execution(step=step, changed=_changed(since), best=step.step == best)
+        Execution(
+            step=step,
+            changed="; ".join(edit.summary() for edit in since[:_EDITS_NAMED])
+            or "nothing",
+            best=step.step == best,
+        )
         for step, since in (found[place] for place in sorted(ranked[:count]))
     )
 
@@ -176,10 +171,6 @@ def _executions(trace: Trace) -> Iterator[tuple[Step, list[Edit]]]:
             since = []
         elif place in written:
             since.append(written[place])
-
-
-def _changed(since: list[Edit]) -> str:
-    return "; ".join(edit.summary() for edit in since[:_EDITS_NAMED]) or "nothing"
 
 
 def _best(steps: list[Step], direction: Direction) -> int | None:

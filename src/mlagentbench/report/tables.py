@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from mlagentbench.core import Record, Scorecard
-from mlagentbench.evaluation import Tally, tally
+from mlagentbench.evaluation import Tally, by_name, tally
 from mlagentbench.report.averages import Column, Summary, columns, summary
 
 
@@ -62,21 +62,14 @@ def _table(
 
 
 def _rows(cards: Sequence[Scorecard], present: Sequence[Column]) -> Iterable[Row]:
-    groups: dict[str, list[Scorecard]] = {}
-    for card in cards:
-        groups.setdefault(card.score_name, []).append(card)
-    for name, group in groups.items():
+    for name, group in by_name(cards).items():
+        own = [list(filter(column.made, group)) for column in present]
         yield Row(
             name=name,
             task=group[0].task,
             category=category(group[0]),
-            cells=tuple(_cell(column, group) for column in present),
+            cells=tuple(tally(runs) if runs else None for runs in own),
         )
-
-
-def _cell(column: Column, cards: Sequence[Scorecard]) -> Tally | None:
-    own = [card for card in cards if column.made(card)]
-    return tally(own) if own else None
 
 
 def _categories(
@@ -148,7 +141,6 @@ class Headline(Record):
 
     @property
     def first(self) -> Summary | None:
-        """The agent with the highest average, if there is one."""
         lead = self.standings[0] if self.standings else None
         return lead if lead and lead.success else None
 

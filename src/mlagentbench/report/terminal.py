@@ -2,7 +2,6 @@
 
 from mlagentbench.core import Record, Scorecard, first_lines, harmless
 from mlagentbench.evaluation import (
-    AgentFacts,
     Comparison,
     Contrast,
     Estimate,
@@ -15,9 +14,13 @@ from mlagentbench.report.number_format import duration, percent, with_unit
 
 def summary_lines(card: Scorecard, facts: TaskFacts) -> list[str]:
     """Return the summary of one run: starter, score, improvement, success, ending."""
+    starter = f"not measured: run `mlab measure {card.task}`"
+    if card.starter is not None:
+        written = with_unit(card.starter.mean, facts.unit)
+        starter = f"{written} ({card.metric}, {card.direction} is better)"
     lines = [
         f"{card.run}",
-        f"  starter      {_starter(card, facts)}",
+        f"  starter      {starter}",
         f"  score        {_score(card, facts)}",
         f"  improvement  {percent(card.improvement)}",
         f"  success      {verdict(card)}",
@@ -37,13 +40,6 @@ def verdict(card: Scorecard) -> str:
     if card.significant:
         return "yes (significant: outside the starter's 95 % prediction interval)"
     return "yes (not significant: within the starter's 95 % prediction interval)"
-
-
-def _starter(card: Scorecard, facts: TaskFacts) -> str:
-    if card.starter is None:
-        return f"not measured: run `mlab measure {card.task}`"
-    written = with_unit(card.starter.mean, facts.unit)
-    return f"{written} ({card.metric}, {card.direction} is better)"
 
 
 def _score(card: Scorecard, facts: TaskFacts) -> str:
@@ -158,17 +154,13 @@ def remarks(found: Comparison) -> list[str]:
     for letter, agent in (("A", found.a), ("B", found.b)):
         lost = ", ".join(f"{n} {ending}" for ending, n in agent.not_counted.items())
         said += [f"{letter}: runs that do not count: {lost}"] if lost else []
-        said += _unsafe(letter, agent)
+        if agent.unsafe:
+            unsafe = f"{agent.unsafe} of {agent.runs} runs"
+            said.append(f"{letter}: {unsafe} had no safe sandbox")
     if found.different_starters:
         named = ", ".join(found.different_starters)
         said.append(f"runs were measured by starters that are not the same: {named}")
     return said
-
-
-def _unsafe(letter: str, agent: AgentFacts) -> list[str]:
-    if not agent.unsafe:
-        return []
-    return [f"{letter}: {agent.unsafe} of {agent.runs} runs had no safe sandbox"]
 
 
 def _measure(name: str, contrast: Contrast, comparisons: int) -> list[str]:

@@ -92,7 +92,7 @@ class Evidence:
     @cached_property
     def _seen(self) -> tuple[list[float], list[int]]:
         shown = (one for one in self._steps if one.action not in _WRITTEN_BY_A_MODEL)
-        first = _first_steps((one.step, printed_in(one.told)) for one in shown)
+        first = _first_steps((one.step, one.told) for one in shown)
         for step, value in self._measured:
             first[abs(value)] = min(step, first.get(abs(value), step))
         ordered = sorted(first)
@@ -101,9 +101,7 @@ class Evidence:
     @cached_property
     def _own(self) -> dict[float, int]:
         code = (one for one in self._steps if not is_note(one))
-        return _first_steps(
-            (one.step, printed_in(given(one, key))) for one in code for key in CODE
-        )
+        return _first_steps((one.step, given(one, key)) for one in code for key in CODE)
 
     @cached_property
     def _measured(self) -> list[tuple[int, float]]:
@@ -118,10 +116,16 @@ class Evidence:
         """Tell whether this number was seen before a step, or chosen by then."""
         if self._own.get(abs(number.value), step + 1) <= step:
             return True
-        ranges = _ranges(number, about=about)
+        ranges = list(_ranges(number, about=about))
         if any(self._has(low, high, step) for low, high in ranges):
             return True
-        return change and self._is_derived(number, step, about=about)
+        # A change is also supported as a difference of scores measured before.
+        measured = [value for at, value in self._measured if at < step and change]
+        return any(
+            low <= value <= high
+            for value in _differences(measured)
+            for low, high in ranges
+        )
 
     def within(self, low: float, high: float, step: int) -> bool:
         """Tell whether something seen before a step lies between two numbers."""
@@ -131,16 +135,6 @@ class Evidence:
         values, first = self._seen
         start, end = bisect.bisect_left(values, low), bisect.bisect_right(values, high)
         return any(first[index] < step for index in range(start, end))
-
-    def _is_derived(self, number: Number, step: int, *, about: bool) -> bool:
-        """Tell whether a number is what scores measured before a step differ by."""
-        ranges = list(_ranges(number, about=about))
-        measured = [value for at, value in self._measured if at < step]
-        return any(
-            low <= value <= high
-            for value in _differences(measured)
-            for low, high in ranges
-        )
 
 
 @dataclass(frozen=True)
@@ -173,15 +167,15 @@ _TRAILING_ZEROS = 0.01
 """`29,000` stands for 29,265.6, and not for 25,100."""
 
 
-def _first_steps(printed: Iterable[tuple[int, set[str]]]) -> dict[float, int]:
-    """Return each number with the step at which it first appeared."""
+def _first_steps(texts: Iterable[tuple[int, str]]) -> dict[float, int]:
+    """Return each number of the texts with the step at which it first appeared."""
     first: dict[str, int] = {}
-    for step, numbers in printed:
-        for written in numbers - first.keys():
-            first[written] = step
+    for step, text in texts:
+        for written in _PRINTED.findall(text):
+            first.setdefault(written, step)
     values: dict[float, int] = {}
     for written, step in first.items():
-        values.setdefault(abs(number_value(written)), step)
+        values.setdefault(abs(float(written.replace(",", ""))), step)
     return values
 
 
@@ -256,16 +250,6 @@ def numbers_in(text: str) -> Iterator[Number]:
             end=match.end(),
             is_whole="." not in digits and not match["power"] and not unit,
         )
-
-
-def printed_in(text: str) -> set[str]:
-    """Return every number of an observation as it is printed."""
-    return set(_PRINTED.findall(text))
-
-
-def number_value(written: str) -> float:
-    """Return the value of a number as it was printed."""
-    return float(written.replace(",", ""))
 
 
 def _place(digits: str) -> float:
@@ -365,11 +349,14 @@ def _stated(clause: str) -> Iterator[Result]:
         before = clause[max(end, number.start - _BEFORE_CHARACTERS) : number.start]
         after = clause[number.end : number.end + _AFTER_CHARACTERS]
         joined = linked and end > 0 and _JOINS.fullmatch(before.rstrip("$~≈+-") + " ")
-        leads = bool(joined) or _leads(before)
-        linked = (leads or bool(_FOLLOWS.match(after))) and not _is_setting(
-            number, before, after
-        )
-        if linked and not _is_count(number):
+        follows = _FOLLOWS.match(after) is not None
+        # The last relevant word before a number names an outcome or a setting.
+        word = ([None] + [match.lastgroup for match in _LINKS.finditer(before)])[-1]
+        counted = not number.unit and _COUNTED.match(after)
+        linked = bool(joined or word == "link" or follows) and not counted
+        linked = linked and (word != "setting" or follows)
+        # A small whole number is a count, not a result.
+        if linked and not (number.is_whole and abs(number.value) < 100):
             yield Result(number, clause, others.get(number.start))
         end = number.end
 
@@ -387,20 +374,3 @@ def _other_ends(clause: str, numbers: list[Number]) -> dict[int, Number]:
         ):
             ends |= {one.start: other, other.start: one}
     return ends
-
-
-def _leads(before: str) -> bool:
-    """Tell whether the last relevant word before a number names an outcome."""
-    words = [match.lastgroup for match in _LINKS.finditer(before)]
-    return bool(words) and words[-1] == "link"
-
-
-def _is_setting(number: Number, before: str, after: str) -> bool:
-    words = [match.lastgroup for match in _LINKS.finditer(before)]
-    named = bool(words) and words[-1] == "setting" and not _FOLLOWS.match(after)
-    return named or (not number.unit and bool(_COUNTED.match(after)))
-
-
-def _is_count(number: Number) -> bool:
-    """Tell whether a number is too small and too whole to be a result by itself."""
-    return number.is_whole and abs(number.value) < 100

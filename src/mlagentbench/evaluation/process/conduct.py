@@ -37,7 +37,7 @@ def repeated_actions(view: RunView) -> Iterator[Finding]:
     keys: list[str] = []
     changed = logged = -1
     for index, step in enumerate(view.steps):
-        key = _key(step)
+        key = f"{step.action} {json.dumps(step.input, sort_keys=True, default=str)}"
         keys.append(key)
         if is_format_error(step):
             continue
@@ -57,11 +57,6 @@ def repeated_actions(view: RunView) -> Iterator[Finding]:
             changed = logged = index
         elif step.action == APPEND_SUMMARY.name:
             logged = index
-
-
-def _key(step: Step) -> str:
-    text = json.dumps(step.input, sort_keys=True, default=str)
-    return f"{step.action} {text}"
 
 
 def _is_idle(view: RunView, index: int, *, unchanged: bool) -> bool:
@@ -132,9 +127,7 @@ def raised_by(step: Step) -> str | None:
     """Return the last line of an execution's error; None if it did not fail."""
     if step.ok and _TRACEBACK not in step.observation:
         return None
-    tail = step.observation[-_TAIL_CHARACTERS:]
-    lines = _RAISED.findall(tail)
-    if lines:
+    if lines := _RAISED.findall(step.observation[-_TAIL_CHARACTERS:]):
         return str(lines[-1])
     return None if step.ok else step.observation[:_TAIL_CHARACTERS].partition("\n")[0]
 
@@ -142,10 +135,8 @@ def raised_by(step: Step) -> str | None:
 def edits_never_executed(view: RunView) -> Iterator[Finding]:
     """Find the last edit of every script that no later execution could run."""
     for name, index in _last_edits(view).items():
-        if not any(
-            _may_run(view, later, name) for later in range(index, len(view.steps))
-        ):
-            step = view.steps[index]
+        step = view.steps[index]
+        if not any(_may_run(view, later, name) for later in view.steps[index:]):
             text = given(step, "content") or given(step, "edit_instruction") or name
             why = f"{name} was changed and then never executed."
             yield found(f"{step.action} {name}: {text}", why, step)
@@ -163,8 +154,7 @@ def _last_edits(view: RunView) -> dict[str, int]:
     return last
 
 
-def _may_run(view: RunView, index: int, name: str) -> bool:
-    step = view.steps[index]
+def _may_run(view: RunView, step: Step, name: str) -> bool:
     if not executes(step):
         return False
     if not _is_new(view, name):
@@ -172,7 +162,12 @@ def _may_run(view: RunView, index: int, name: str) -> bool:
     module = name.rpartition("/")[2].rpartition(".")[0]
     script = workspace_name(given(step, "script_name"))
     command = given(step, "command")
-    return module in f"{script} {command}" or _mentions(view, script, module)
+    return module in f"{script} {command}" or any(
+        module
+        in f"{given(step, 'content')} {given(step, 'command')} {step.observation}"
+        for step, edits in zip(view.steps, view.edits, strict=True)
+        if any(edit.file == script for edit in edits)
+    )
 
 
 def _is_new(view: RunView, name: str) -> bool:
@@ -185,15 +180,6 @@ def _is_new(view: RunView, name: str) -> bool:
         and step.action not in WRITING
         and name == workspace_name(given(step, "file_name"))
         for step in view.steps[: named.index(True)]
-    )
-
-
-def _mentions(view: RunView, script: str, module: str) -> bool:
-    return any(
-        module
-        in f"{given(step, 'content')} {given(step, 'command')} {step.observation}"
-        for step, edits in zip(view.steps, view.edits, strict=True)
-        if any(edit.file == script for edit in edits)
     )
 
 
@@ -236,8 +222,9 @@ def wasted_budget(view: RunView) -> Iterator[Finding]:
             yield found(view.steps[-1].action, why, view.steps[-1])
         return
     first = view.steps.index(last[0])
-    best = _best(view, view.steps[:first])
     sign = view.task.direction.sign
+    before = (step.validation for step in view.steps[:first])
+    best = max((sign * score.value for score in before if score), default=-math.inf)
     if any(one.validation and sign * one.validation.value > best for one in last):
         return
     working = _working(last, view, best)
@@ -270,30 +257,19 @@ def _share(spent: Spent, budget: Budget) -> float:
     return max(shares)
 
 
-def _best(view: RunView, steps: tuple[Step, ...]) -> float:
-    sign = view.task.direction.sign
-    values = [sign * step.validation.value for step in steps if step.validation]
-    return max(values, default=-math.inf)
-
-
 def _working(last: list[Step], view: RunView, best: float) -> list[Step]:
     """Return the steps before the closing ones, which restore the best and end."""
     end = len(last)
     while end:
+        step = last[end - 1]
         # A step may only write the file that a closing step executes.
-        prepares = end < len(last) and last[end - 1].action in WRITING
-        if not prepares and not _closes(last[end - 1], view, best):
+        prepares = end < len(last) and step.action in WRITING
+        value = step.validation.value if step.validation else math.nan
+        restores = view.task.direction.sign * value == best
+        if not (prepares or restores or step.action in _CLOSING):
             break
         end -= 1
     return last[:end]
-
-
-def _closes(step: Step, view: RunView, best: float) -> bool:
-    """Tell whether a step only restores the best, or ends the run."""
-    if step.action in _CLOSING:
-        return True
-    value = step.validation.value if step.validation else math.nan
-    return view.task.direction.sign * value == best
 
 
 def _failed_for_long(working: list[Step], budget: Budget) -> bool:

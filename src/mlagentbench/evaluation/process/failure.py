@@ -42,26 +42,23 @@ def failure_mode(
     trace: Trace, process: Process, *, success: bool
 ) -> FailureMode | None:
     """Return the main reason; None if a run succeeded or does not count."""
-    ended = trace.end is not None and trace.end.ending.counts
-    if success or not ended:
+    if success or trace.end is None or not trace.end.ending.counts:
         return None
+    out_of_tokens = trace.end.ending is Ending.OUT_OF_TOKENS
+    executed = [step for step in trace.steps if executes(step)]
     cut = [any(why in step.observation for why in _CUT_OFF) for step in trace.steps]
     unread = [is_format_error(step) for step in trace.steps]
     rules = (
-        (FailureMode.TOKEN_LENGTH, _out_of_tokens(trace) or _prevails(cut)),
+        (FailureMode.TOKEN_LENGTH, out_of_tokens or _prevails(cut)),
         (FailureMode.FORMAT, _prevails(unread)),
-        (FailureMode.DEBUGGING, _is_stuck(trace.steps, process)),
+        (FailureMode.DEBUGGING, _is_stuck(executed, process)),
         (FailureMode.SUBMISSION_FORMAT, process["submission"].value > 0),
-        (FailureMode.DEBUGGING, _mostly_fails(trace.steps)),
+        (FailureMode.DEBUGGING, _mostly_fails(executed)),
         (FailureMode.HALLUCINATION, process["unsupported_claims"].value > 0),
         (FailureMode.BAD_PLAN, _is_badly_planned(trace.steps, process)),
     )
     first = (mode for mode, holds in rules if holds)
     return next(first, FailureMode.SMALL_IMPROVEMENT)
-
-
-def _out_of_tokens(trace: Trace) -> bool:
-    return trace.end is not None and trace.end.ending is Ending.OUT_OF_TOKENS
 
 
 def _prevails(at: Sequence[bool]) -> bool:
@@ -70,16 +67,13 @@ def _prevails(at: Sequence[bool]) -> bool:
     return (len(last) == _AT_THE_END and all(last)) or sum(at) > _MANY * len(at)
 
 
-def _is_stuck(steps: Sequence[Step], process: Process) -> bool:
-    executed = [step for step in steps if executes(step)]
+def _is_stuck(executed: Sequence[Step], process: Process) -> bool:
     if not executed or executed[-1].ok:
         return False
-    again = process["same_exception"].value + process["submission"].value
-    return again > 0
+    return process["same_exception"].value + process["submission"].value > 0
 
 
-def _mostly_fails(steps: Sequence[Step]) -> bool:
-    executed = [step for step in steps if executes(step)]
+def _mostly_fails(executed: Sequence[Step]) -> bool:
     return 2 * sum(not step.ok for step in executed) > len(executed)
 
 

@@ -31,15 +31,12 @@ def baseline_never_measured(view: RunView) -> Iterator[Finding]:
     no code of the starter had been changed. New files do not matter: an agent that
     works on a copy may still measure the original later.
     """
-    first_change = None
-    for step, edits in zip(view.steps, view.edits, strict=True):
-        changed = [edit.file for edit in edits if _is_starters(view.task, edit.file)]
-        if changed:
-            first_change = step
+    at = None
+    for at, edits in zip(view.steps, view.edits, strict=True):
+        if any(_is_starters(view.task, edit.file) for edit in edits):
             break
-        if _measures(view.task, step):
+        if _measures(view.task, at):
             return
-    at = first_change or (view.steps[-1] if view.steps else None)
     if at is not None:
         why = f"{view.task.script} was never run as it was given."
         yield found(f"{at.action} {at.input}", why, at)
@@ -92,20 +89,15 @@ def _submission_sources(view: RunView) -> list[Step | None]:
     now: Step | None = None
     for step, edits in zip(view.steps, view.edits, strict=True):
         if step.action == RESTORE_WORKSPACE.name and step.ok:
-            now = _after(sources, given(step, "step_number"), view.steps)
+            number = given(step, "step_number")
+            known = zip(view.steps, sources, strict=False)
+            now = next((source for at, source in known if str(at.step) == number), None)
         elif step.validation is not None:
             now = step
         elif any(edit.file in view.task.submission for edit in edits):
             now = None
         sources.append(now)
     return sources
-
-
-def _after(
-    sources: list[Step | None], number: str, steps: tuple[Step, ...]
-) -> Step | None:
-    pairs = zip(steps, sources, strict=False)
-    return next((source for step, source in pairs if str(step.step) == number), None)
 
 
 def _value(step: Step) -> float:
@@ -193,7 +185,8 @@ def plan_drift(view: RunView) -> Iterator[Finding]:
             if key in seen:
                 continue
             seen.add(key)
-            if not _had_time(view, index) or _is_kept(view, index, promise):
+            had_time = view.ended_itself or len(view.steps) - index > SOON
+            if not had_time or _is_kept(view, index, promise):
                 continue
             what = promise.file or promise.action or "that"
             why = f"It was announced to {promise.does} {what}, which did not happen."
@@ -204,45 +197,27 @@ def _promises(step: Step) -> Iterator[Promise]:
     for name, text in step.fields.items():
         for sentence in _SENTENCE.split(text[:_MOST_CHARACTERS]):
             match = _PROMISE.search(sentence)
+            needs_file = match is None
             if match is None and "plan" in name.lower():
-                match = _named_item(sentence)
-            if match and not _UNCERTAIN.search(sentence):
-                yield from _read(match, sentence)
-
-
-def _named_item(sentence: str) -> re.Match[str] | None:
-    """Return an item of a plan, if it names a file."""
-    match = _ITEM.match(sentence)
-    return match if match and _FILE.search(match["rest"]) else None
-
-
-def _read(match: re.Match[str], sentence: str) -> Iterator[Promise]:
-    does = _VERBS[match["verb"].lower()]
-    file = _FILE.search(match["rest"])
-    action = next((name for name in _ANNOUNCED if name in match["rest"]), "")
-    if does == "use" and not action:
-        return
-    if does == "read" and file is None:
-        return
-    yield Promise(does, file[0] if file else "", action, sentence)
-
-
-def _had_time(view: RunView, index: int) -> bool:
-    return view.ended_itself or len(view.steps) - index > SOON
+                match = _ITEM.match(sentence)
+            if match is None or _UNCERTAIN.search(sentence):
+                continue
+            does = _VERBS[match["verb"].lower()]
+            file = _FILE.search(match["rest"])
+            action = next((name for name in _ANNOUNCED if name in match["rest"]), "")
+            if file or not (
+                needs_file or does == "read" or (does, action) == ("use", "")
+            ):
+                yield Promise(does, file[0] if file else "", action, sentence)
 
 
 def _is_kept(view: RunView, index: int, promise: Promise) -> bool:
     if promise.action:
         return any(step.action == promise.action for step in view.steps[index:])
     doing = _DOES[promise.does]
-    if promise.file:
-        return any(
-            step.action in doing and promise.file in _inputs(step)
-            for step in view.steps[index:]
-        )
-    soon = view.steps[index : index + SOON]
-    return any(step.action in doing for step in soon)
-
-
-def _inputs(step: Step) -> str:
-    return " ".join(given(step, key) for key in (*PATHS, *CODE))
+    following = view.steps[index:] if promise.file else view.steps[index:][:SOON]
+    return any(
+        step.action in doing
+        and promise.file in " ".join(given(step, key) for key in (*PATHS, *CODE))
+        for step in following
+    )

@@ -1,7 +1,7 @@
 """Comparison of two agents on the tasks they share."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from mlagentbench.core import Record, Scorecard, has_usable_starter
@@ -68,21 +68,19 @@ class Comparison(Record):
 
 
 Cells = Mapping[str, Sequence[Scorecard]]
+CardsByName = dict[str, list[Scorecard]]
 
 
 def compare(a: AgentRuns, b: AgentRuns) -> Comparison:
     """Compare two agents on the tasks that both have in one version and edition."""
-    (first, second), left_out = common((a.name, a.cards), (b.name, b.cards))
+    shared, left_out = common(a, b)
+    first, second = shared
     return Comparison(
         a=_facts(a, first),
         b=_facts(b, second),
         tasks=tuple(_pair(task, first[task], second[task]) for task in first),
-        success=contrast_rates(_successes(first), _successes(second))
-        if first
-        else None,
-        improvement=contrast_means(_improvements(first), _improvements(second))
-        if first
-        else None,
+        success=contrast_rates(*map(_successes, shared)) if first else None,
+        improvement=contrast_means(*map(_improvements, shared)) if first else None,
         left_out=tuple(left_out),
         different_starters=tuple(different_starters(first, second)),
     )
@@ -123,12 +121,14 @@ def _facts(agent: AgentRuns, cells: Cells) -> AgentFacts:
 
 
 def _pair(task: str, a: Sequence[Scorecard], b: Sequence[Scorecard]) -> TaskPair:
-    rates = [wilson(sum(card.success for card in runs), len(runs)) for runs in (a, b)]
-    means = [suite_mean(_improvements({task: runs})) for runs in (a, b)]
+    def rate(runs: Sequence[Scorecard]) -> Estimate:
+        return wilson(sum(card.success for card in runs), len(runs))
+
+    def mean(runs: Sequence[Scorecard]) -> Estimate:
+        return suite_mean(_improvements({task: runs}))
+
     return TaskPair(
-        task=task,
-        success=(rates[0], rates[1]),
-        improvement=(means[0], means[1]),
+        task=task, success=(rate(a), rate(b)), improvement=(mean(a), mean(b))
     )
 
 
@@ -143,11 +143,7 @@ def _improvements(cells: Cells) -> dict[str, list[float]]:
     }
 
 
-CardsByName = dict[str, list[Scorecard]]
-Named = tuple[str, Sequence[Scorecard]]
-
-
-def by_name(cards: Sequence[Scorecard]) -> CardsByName:
+def by_name(cards: Iterable[Scorecard]) -> CardsByName:
     """Group scorecards that may be averaged: those of one task, version and edition."""
     cells: CardsByName = {}
     for card in cards:
@@ -155,16 +151,18 @@ def by_name(cards: Sequence[Scorecard]) -> CardsByName:
     return cells
 
 
-def common(a: Named, b: Named) -> tuple[tuple[CardsByName, CardsByName], list[LeftOut]]:
+def common(
+    a: AgentRuns, b: AgentRuns
+) -> tuple[tuple[CardsByName, CardsByName], list[LeftOut]]:
     """Return both agents' counted runs on shared tasks, and the tasks left out."""
-    first, second = by_name(a[1]), by_name(b[1])
+    first, second = by_name(a.cards), by_name(b.cards)
     chosen = _one_form_of_each_task([name for name in first if name in second])
     shared: list[str] = []
     left_out: list[LeftOut] = []
     for name in dict.fromkeys([*first, *second]):
         why = (
-            _lacking(name, a[0], first)
-            or _lacking(name, b[0], second)
+            _lacking(name, a.name, first)
+            or _lacking(name, b.name, second)
             or ("" if name in chosen else "another form of the task is compared")
         )
         if why:
@@ -185,7 +183,10 @@ def different_starters(a: CardsByName, b: CardsByName) -> list[str]:
 def _lacking(name: str, agent: str, cells: CardsByName) -> str:
     """Return why a task of an agent cannot be compared; empty if it can."""
     if name not in cells:
-        return _absent(name, agent, cells)
+        others = [form for form in cells if _parsed(form)[0] == _parsed(name)[0]]
+        if others:
+            return f"{agent} has it only as {', '.join(others)}, which is another task"
+        return f"{agent} has no run of it"
     runs = counted(cells[name])
     if not runs:
         return f"no run of {agent} on it counts"
@@ -193,32 +194,21 @@ def _lacking(name: str, agent: str, cells: CardsByName) -> str:
     return "" if usable else "it has no starter to count improvement from"
 
 
-def _absent(name: str, agent: str, cells: CardsByName) -> str:
-    others = [form for form in cells if _task(form) == _task(name)]
-    if others:
-        return f"{agent} has it only as {', '.join(others)}, which is another task"
-    return f"{agent} has no run of it"
-
-
 def _one_form_of_each_task(names: Sequence[str]) -> set[str]:
     """Choose the edition that most tasks share, and the newest version of each task."""
-    editions = Counter(_edition(name) for name in names)
-    if not editions:
-        return set()
-    [(edition, _)] = editions.most_common(1)
-    newest: dict[str, str] = {}
-    for name in sorted((n for n in names if _edition(n) == edition), key=_version):
-        newest[_task(name)] = name
+    forms = {name: _parsed(name) for name in names}
+    editions = Counter(edition for _, _, edition in forms.values())
+    chosen = [edition for edition, _ in editions.most_common(1)]
+    newest = {
+        task: name
+        for name, (task, _, edition) in sorted(forms.items(), key=lambda one: one[1][1])
+        if edition in chosen
+    }
     return set(newest.values())
 
 
-def _task(name: str) -> str:
-    return name.rpartition("@")[0]
-
-
-def _edition(name: str) -> str:
-    return name.rpartition("@")[2].partition("/")[2]
-
-
-def _version(name: str) -> int:
-    return int(name.rpartition("@")[2].partition("/")[0])
+def _parsed(name: str) -> tuple[str, int, str]:
+    """Split `task@version/edition`."""
+    task, _, form = name.rpartition("@")
+    version, _, edition = form.partition("/")
+    return task, int(version), edition

@@ -35,7 +35,8 @@ class Estimate(Record):
         return math.isfinite(self.low) and math.isfinite(self.high)
 
 
-Z = float(ndtri(1 - (1 - CONFIDENCE) / 2))
+_TAIL = 1 - (1 - CONFIDENCE) / 2
+Z = float(ndtri(_TAIL))
 
 
 @lru_cache(maxsize=4096)
@@ -60,9 +61,6 @@ def wilson_bounds(rate: float, n: float) -> tuple[float, float]:
     return max(0.0, min(rate, centre - half)), min(1.0, max(rate, centre + half))
 
 
-_TAIL = 1 - (1 - CONFIDENCE) / 2
-
-
 class Error(Record):
     """A standard error, and how well it is known."""
 
@@ -79,9 +77,20 @@ def quantile(freedom: float, *, at: float = _TAIL) -> float:
 
 def mean_error(cells: Sequence[Sequence[float]]) -> Error:
     """Return the error of the mean of the tasks' means, from the runs of each task."""
-    squares = _squared_errors(cells)
-    if squares is None:
+    own = [variance(cell) if len(cell) > 1 else None for cell in cells]
+    known = [each for each in own if each is not None]
+    if not known and len(cells) == 1:
         return Error(size=math.inf, freedom=1)
+    single = 0.0
+    if len(known) < len(cells):
+        # The variance between tasks holds the one between runs, and more: for tasks
+        # with one run it is rather too large than too small.
+        between = variance([fmean(cell) for cell in cells])
+        single = max(between, fmean(known) if known else 0.0)
+    squares = [
+        single if each is None else each / len(cell)
+        for each, cell in zip(own, cells, strict=True)
+    ]
     freedom = [max(1, len(cell) - 1) for cell in cells]
     return combined([square / len(cells) ** 2 for square in squares], freedom)
 
@@ -103,27 +112,6 @@ def variance(values: Sequence[float]) -> float:
     """Return the variance of a few values; for so few, NumPy takes ten times longer."""
     mean = fmean(values)
     return sum((value - mean) ** 2 for value in values) / (len(values) - 1)
-
-
-def _squared_errors(cells: Sequence[Sequence[float]]) -> list[float] | None:
-    own = [variance(cell) if len(cell) > 1 else None for cell in cells]
-    known = [each for each in own if each is not None]
-    if not known and len(cells) == 1:
-        return None
-    single = _of_single_runs(cells, known) if len(known) < len(cells) else 0.0
-    return [
-        single if each is None else each / len(cell)
-        for each, cell in zip(own, cells, strict=True)
-    ]
-
-
-def _of_single_runs(cells: Sequence[Sequence[float]], known: Sequence[float]) -> float:
-    """Guess the variance of tasks with one run, rather too large than too small.
-
-    What differs between tasks holds what differs between runs, and more.
-    """
-    between = variance([fmean(cell) for cell in cells])
-    return max(between, fmean(known) if known else 0.0)
 
 
 _SMOOTHING = 0.5
@@ -163,7 +151,7 @@ def new_tasks(by_task: Mapping[str, Sequence[float]]) -> Estimate | None:
     cells = [runs for runs in by_task.values() if len(runs)]
     if len(cells) < 2:
         return None
-    rates = _are_rates(cells)
+    rates = all(isinstance(run, bool | np.bool_) for runs in cells for run in runs)
     means = np.array([fmean(runs) for runs in cells])
     variance = _smoothed_variance(means) if rates else float(np.var(means, ddof=1))
     error = Error(size=math.sqrt(variance / len(means)), freedom=len(means) - 1)
@@ -200,10 +188,6 @@ def _smoothed_variance(rates: np.ndarray) -> float:
     return float(((rates**2).sum() + _SMOOTHING) / weight - mean**2)
 
 
-def _are_rates(cells: Sequence[Sequence[float]]) -> bool:
-    return all(isinstance(run, bool | np.bool_) for runs in cells for run in runs)
-
-
 TIMING_CONFIDENCE = 0.90
 
 
@@ -215,17 +199,10 @@ def median_interval(values: Sequence[float]) -> tuple[float, float]:
     five values that pair is the least and the greatest, and holds 94 times in 100;
     with fewer it is the same pair and holds less often.
     """
-    ordered = sorted(values)
-    inner = [
-        k
-        for k in range(len(ordered) // 2)
-        if _coverage(len(ordered), k) >= TIMING_CONFIDENCE
-    ]
-    k = max(inner, default=0)
+    ordered, n = sorted(values), len(values)
+    k = outside = 0
+    for dropped in range(n // 2):
+        outside += comb(n, dropped)
+        if 1.0 - 2 * outside / float(2**n) >= TIMING_CONFIDENCE:
+            k = dropped
     return ordered[k], ordered[-1 - k]
-
-
-def _coverage(n: int, dropped: int) -> float:
-    """Return how often the median lies within, with `dropped` values off each end."""
-    outside = sum(comb(n, few) for few in range(dropped + 1))
-    return 1.0 - 2 * outside / float(2**n)

@@ -35,11 +35,7 @@ def detectable_of_rates(
 ) -> Detectable:
     """Return the detectable difference between success rates with this spread."""
     size = math.hypot(rate_error(a), rate_error(b))
-    found = _detectable(a, b, Error(size=size, freedom=math.inf))
-    differences = {"these_tasks": found.these_tasks, "over_tasks": found.over_tasks}
-    return found.model_copy(
-        update={k: v if v is None else min(1.0, v) for k, v in differences.items()}
-    )
+    return _detectable(a, b, Error(size=size, freedom=math.inf), most=1.0)
 
 
 def detectable_of_means(
@@ -81,26 +77,25 @@ def runs_in_words(found: Detectable) -> str:
 
 
 def _detectable(
-    a: Mapping[str, Sequence[float]], b: Mapping[str, Sequence[float]], error: Error
+    a: Mapping[str, Sequence[float]],
+    b: Mapping[str, Sequence[float]],
+    error: Error,
+    most: float = math.inf,
 ) -> Detectable:
+    def known(error: Error) -> float | None:
+        # Equal values say nothing about noise.
+        return min(most, smallest(error)) if 0 < error.size < math.inf else None
+
     counts = [len(runs) for cells in (a, b) for runs in cells.values()]
     apart = [fmean(a[task]) - fmean(b[task]) for task in a]
+    spread = math.sqrt(variance(apart) / len(apart)) if len(apart) > 1 else 0.0
     return Detectable(
         fewest=min(counts),
         most=max(counts),
         tasks=len(apart),
-        these_tasks=_known(error),
-        over_tasks=_known(
-            Error(size=math.sqrt(variance(apart) / len(apart)), freedom=len(apart) - 1)
-        )
-        if len(apart) > 1
-        else None,
+        these_tasks=known(error),
+        over_tasks=known(Error(size=spread, freedom=len(apart) - 1)),
     )
-
-
-def _known(error: Error) -> float | None:
-    # Equal values say nothing about noise.
-    return smallest(error) if 0 < error.size < math.inf else None
 
 
 def _points(fraction: float) -> str:

@@ -67,21 +67,14 @@ def contrast_rates(a: Rates, b: Rates) -> Contrast:
     # Newcombe's interval: the two Wilson intervals, each on the side that matters.
     below = math.hypot(first.value - first.low, second.high - second.value)
     above = math.hypot(first.high - first.value, second.value - second.low)
-    p = shuffled_rates_p(a, b)
+    low, high = max(-1.0, apart - below), min(1.0, apart + above)
+    runs, tasks = first.n + second.n, first.tasks
     return Contrast(
         a=first,
         b=second,
-        difference=Estimate(
-            value=apart,
-            low=max(-1.0, apart - below),
-            high=min(1.0, apart + above),
-            n=first.n + second.n,
-            tasks=first.tasks,
-        ),
-        runs_p=p,
-        runs_holm_p=p,
+        difference=Estimate(value=apart, low=low, high=high, n=runs, tasks=tasks),
         detectable=detectable_of_rates(a, b),
-        **_over_tasks(a, b),
+        **_tests(a, b, shuffled_rates_p(a, b)),
     )
 
 
@@ -91,15 +84,12 @@ def contrast_means(a: Runs, b: Runs) -> Contrast:
     errors = [mean_error(list(runs.values())) for runs in (a, b)]
     error = combined([e.size**2 for e in errors], [e.freedom for e in errors])
     apart = first.value - second.value
-    p = shuffled_means_p(a, b)
     return Contrast(
         a=first,
         b=second,
         difference=around(apart, error, n=first.n + second.n, tasks=first.tasks),
-        runs_p=p,
-        runs_holm_p=p,
         detectable=detectable_of_means(a, b),
-        **_over_tasks(a, b),
+        **_tests(a, b, shuffled_means_p(a, b)),
     )
 
 
@@ -108,12 +98,14 @@ def differences(a: Runs, b: Runs) -> dict[str, float]:
     return {task: fmean(a[task]) - fmean(b[task]) for task in a}
 
 
-def _over_tasks(a: Runs, b: Runs) -> dict[str, object]:
+def _tests(a: Runs, b: Runs, runs_p: float) -> dict[str, object]:
     by_task = differences(a, b)
     apart = list(by_task.values())
     p = permutation_p(apart)
     general = new_tasks({task: [each] for task, each in by_task.items()})
     return {
+        "runs_p": runs_p,
+        "runs_holm_p": runs_p,
         "over_tasks": general if max(apart) - min(apart) > SAME else None,
         "better": sum(each > SAME for each in apart),
         "worse": sum(each < -SAME for each in apart),
@@ -139,18 +131,14 @@ def permutation_p(apart: Sequence[float]) -> float:
     moved = [each for each in apart if abs(each) > SAME]
     observed = abs(sum(moved)) - SAME * len(moved)
     if len(moved) <= _EXACT_UP_TO:
-        return float(np.mean(np.abs(_all_sums(moved)) >= observed))
+        sums = np.zeros(1)
+        for value in moved:
+            sums = np.concatenate([sums + value, sums - value])
+        return float(np.mean(np.abs(sums) >= observed))
     # The generator has a fixed seed: same data, same p.
     signs = np.random.default_rng(0).integers(0, 2, (_DRAWS, len(moved))) * 2 - 1
     extreme = int(np.sum(np.abs(signs @ np.array(moved)) >= observed))
     return (1 + extreme) / (1 + _DRAWS)
-
-
-def _all_sums(values: Sequence[float]) -> np.ndarray:
-    sums = np.zeros(1)
-    for value in values:
-        sums = np.concatenate([sums + value, sums - value])
-    return sums
 
 
 _LARGEST_LATTICE = 200_000
@@ -158,9 +146,7 @@ _SHUFFLES = 9_999
 _ROUNDING = 1e-9
 
 
-def shuffled_rates_p(
-    a: Mapping[str, Sequence[bool]], b: Mapping[str, Sequence[bool]]
-) -> float:
+def shuffled_rates_p(a: Rates, b: Rates) -> float:
     """Return the p-value for success rates, exact if the numbers of runs allow it."""
     cells = [(sum(a[t]), len(a[t]), sum(b[t]), len(b[t])) for t in a]
     unit = math.lcm(*(n for _, first, _, second in cells for n in (first, second)))
@@ -177,9 +163,7 @@ def shuffled_rates_p(
     return min(1.0, float(chances[np.abs(sums) >= abs(observed)].sum()))
 
 
-def shuffled_means_p(
-    a: Mapping[str, Sequence[float]], b: Mapping[str, Sequence[float]]
-) -> float:
+def shuffled_means_p(a: Runs, b: Runs) -> float:
     """Return the p-value for means, from many permutations."""
     # The generator has a fixed seed: same data, same p.
     random = np.random.default_rng(0)

@@ -248,7 +248,9 @@ def front(
     points: list[FrontPoint] = []
     unknown: list[str] = []
     for result, used in zip(summaries, spent, strict=True):
-        amount = used and (used.cost if unit == "cost" else used.tokens or 0.0)
+        amount = None
+        if used is not None:
+            amount = used.cost if unit == "cost" else used.tokens or 0.0
         if result.success is None or amount is None:
             unknown.append(result.column.who)
             continue

@@ -177,7 +177,7 @@ def accounts(
         planned=len(view.asked) or None,
         excluded=(
             *_excluded(rows, final),
-            *_not_graded(ungraded),
+            *map(_not_graded, ungraded),
             *(
                 ExcludedRun(anchor="", run=one.run, kind="left out", why=one.why)
                 for one in view.left_out
@@ -214,17 +214,12 @@ def _excluded(rows: Sequence[RunRow], final: Sequence[RunRow]) -> Iterable[Exclu
 
 
 def _excluded_run(row: RunRow, more: str = "") -> ExcludedRun:
-    why = row.why or "no reason recorded"
-    return ExcludedRun(
-        anchor=row.anchor,
-        run=row.card.run,
-        kind=_words(row.card.ending),
-        why=f"{why}{more}",
-    )
+    why = f"{row.why or 'no reason recorded'}{more}"
+    kind = _words(row.card.ending)
+    return ExcludedRun(anchor=row.anchor, run=row.card.run, kind=kind, why=why)
 
 
-def _not_graded(ungraded: Iterable[UngradedRow]) -> Iterable[ExcludedRun]:
-    for row in ungraded:
-        steps = row.details.total_steps
-        why = f"{steps:,} steps recorded" if steps else "it left no steps"
-        yield ExcludedRun(anchor=row.anchor, run=row.run, kind=NO_CARD, why=why)
+def _not_graded(row: UngradedRow) -> ExcludedRun:
+    steps = row.details.total_steps
+    why = f"{steps:,} steps recorded" if steps else "it left no steps"
+    return ExcludedRun(anchor=row.anchor, run=row.run, kind=NO_CARD, why=why)

@@ -36,12 +36,11 @@ class Edit:
         shown = first_lines(self.name, lines=1, characters=60)
         change = self.change()
         if change is not None:
-            same = f"{shown} as before"
-            return (
-                _counts(shown, change.lines, change.removed) if change.lines else same
-            )
+            return _counts(shown, change.lines, change.removed)
         if self.after is not None:
-            return f"{shown} written, {_counted(self.after)}"
+            lines = self.after.count("\n") + 1
+            counted = "1 line" if lines == 1 else f"{lines:,} lines"
+            return f"{shown} written, {counted}"
         found = _from_diff(self.step.observation, shown)
         return found or f"{shown}: {_brief(self.step.action)}"
 
@@ -77,11 +76,6 @@ def _counts(shown: str, lines: Iterable[str], removed: int) -> str:
         return f"{shown} as before"
     counts = f"{shown} +{len(added)} -{removed}"
     return f"{counts}: {text}" if text else counts
-
-
-def _counted(content: str) -> str:
-    lines = content.count("\n") + 1
-    return "1 line" if lines == 1 else f"{lines:,} lines"
 
 
 def _brief(text: str) -> str:

@@ -128,9 +128,9 @@ def _code(part: Part, runs: set[str]) -> Iterable[tuple[str, CodeChanges]]:
     by_id = {task.id: task for task in part.tasks.values()}
     starters = {name: starter_texts(task) for name, task in by_id.items()}
     for run in part.runs:
-        if str(run) in runs and str(run) in part.traces and run.task in starters:
-            trace, starter = part.traces[str(run)], starters[run.task]
-            yield str(run), changes_of(part.experiment, run, trace, starter)
+        trace = part.traces.get(str(run))
+        if trace and str(run) in runs and run.task in starters:
+            yield str(run), changes_of(part.experiment, run, trace, starters[run.task])
 
 
 def _budgets(parts: list[Part]) -> dict[str, tuple[Budget, ...]]:

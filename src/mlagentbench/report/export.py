@@ -145,14 +145,12 @@ def escaped(text: str) -> str:
 
 
 def _row(found: Summary, tasks: int) -> str:
-    cells = (
-        escaped(found.column.who),
-        _average(found.success),
-        _average(found.improvement_all),
-        f"{found.counted.successes}/{found.counted.runs}",
-        f"{len(found.tasks)} of {tasks}",
+    averages = f"{_average(found.success)} & {_average(found.improvement_all)}"
+    runs = f"{found.counted.successes}/{found.counted.runs}"
+    return (
+        f"{escaped(found.column.who)} & {averages} & {runs}"
+        f" & {len(found.tasks)} of {tasks} \\\\"
     )
-    return " & ".join(cells) + " \\\\"
 
 
 def _average(average: Average | None) -> str:

@@ -91,8 +91,5 @@ def outcomes(column: Column, cards: Iterable[Scorecard]) -> Outcomes:
     found = Counter(
         SUCCEEDED if card.success else card.failure or UNNAMED for card in own
     )
-    return Outcomes(
-        column=column,
-        runs=len(own),
-        counts=tuple(found[name] for name in OUTCOMES),
-    )
+    counts = tuple(found[name] for name in OUTCOMES)
+    return Outcomes(column=column, runs=len(own), counts=counts)

@@ -79,6 +79,7 @@ class UngradedRow(Record):
 
 def run_rows(view: ExperimentView, caps: Caps) -> list[RunRow]:
     """Return every run of an experiment that has a scorecard."""
+    limit = max(160, min(400, caps.text))
     return [
         RunRow(
             anchor=f"run-{place}",
@@ -87,12 +88,10 @@ def run_rows(view: ExperimentView, caps: Caps) -> list[RunRow]:
             improvement=finite_improvement(card),
             why=fitted(
                 "; ".join(filter(None, (card.submission_error, card.reason))),
-                max(160, min(400, caps.text)),
+                limit,
                 lines=4,
             ),
-            facts=run_facts(
-                card, view.facts(card), limit=max(160, min(400, caps.text))
-            ),
+            facts=run_facts(card, view.facts(card), limit=limit),
             details=_details(view, card, caps),
         )
         for place, card in enumerate(view.cards, start=1)
@@ -113,9 +112,9 @@ def ungraded_rows(view: ExperimentView, caps: Caps) -> list[UngradedRow]:
             steps=shown_steps(trace, caps.items),
             total_steps=len(trace.steps),
         )
-        anchor = f"ungraded-{place}"
+        anchor, planned_run = f"ungraded-{place}", planned.get(run)
         rows.append(
-            UngradedRow(anchor=anchor, run=run, id=planned.get(run), details=details)
+            UngradedRow(anchor=anchor, run=run, id=planned_run, details=details)
         )
     return rows
 
@@ -199,11 +198,10 @@ def _time(card: Scorecard) -> str:
 
 
 def _tokens(card: Scorecard) -> str:
-    counts = [(kind, card.tokens.get(kind)) for kind in _KINDS]
-    known = [(kind, count) for kind, count in counts if isinstance(count, int)]
-    if not any(count for _, count in known):
-        return ""
-    return ", ".join(f"{count:,} {kind}" for kind, count in known)
+    counts = {kind: card.tokens.get(kind) for kind in _KINDS}
+    known = {kind: count for kind, count in counts.items() if isinstance(count, int)}
+    written = ", ".join(f"{count:,} {kind}" for kind, count in known.items())
+    return written if any(known.values()) else ""
 
 
 def _counted(counts: dict[str, int]) -> str:

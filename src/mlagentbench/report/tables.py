@@ -94,42 +94,29 @@ def _summaries(
     return tuple(summary(column, cards, tasks) for column in present)
 
 
-CANONICAL = "Canonical"
-CLASSIC_KAGGLE = "Classic Kaggle"
-KAGGLE_CHALLENGES = "Kaggle challenges"
-RECENT_RESEARCH = "Recent research"
-CODE = "Code"
-
-_OF_THE_PAPER = {
-    "cifar10": CANONICAL,
-    "imdb": CANONICAL,
-    "ogbn-arxiv": CANONICAL,
-    "house-price": CLASSIC_KAGGLE,
-    "spaceship-titanic": CLASSIC_KAGGLE,
-    "parkinsons-disease": KAGGLE_CHALLENGES,
-    "fathomnet": KAGGLE_CHALLENGES,
-    "feedback": KAGGLE_CHALLENGES,
-    "identify-contrails": KAGGLE_CHALLENGES,
-    "clrs": RECENT_RESEARCH,
-    "babylm": RECENT_RESEARCH,
-    "llama-inference": CODE,
-    "vectorization": CODE,
+_PAPER_GROUPS = {
+    "Canonical": ("cifar10", "imdb", "ogbn-arxiv"),
+    "Classic Kaggle": ("house-price", "spaceship-titanic"),
+    "Kaggle challenges": (
+        *("parkinsons-disease", "fathomnet", "feedback", "identify-contrails"),
+    ),
+    "Recent research": ("clrs", "babylm"),
+    "Code": ("llama-inference", "vectorization"),
 }
-
-
-_ORDER = (CANONICAL, CLASSIC_KAGGLE, KAGGLE_CHALLENGES, RECENT_RESEARCH, CODE)
+"""The paper's groups of tasks, in its order."""
+_GROUP_OF = {task: name for name, tasks in _PAPER_GROUPS.items() for task in tasks}
 
 
 def category(card: Scorecard) -> str:
     """Return the paper's group of a task, or the task's own category."""
-    return _OF_THE_PAPER.get(card.task.casefold()) or card.category or "Other"
+    return _GROUP_OF.get(card.task.casefold()) or card.category or "Other"
 
 
 def in_order(names: Iterable[str]) -> list[str]:
     """Put the paper's groups first, in its order, then the others as they came."""
     found = dict.fromkeys(names)
-    known = [name for name in _ORDER if name in found]
-    return known + [name for name in found if name not in _ORDER]
+    known = [name for name in _PAPER_GROUPS if name in found]
+    return known + [name for name in found if name not in _PAPER_GROUPS]
 
 
 class Headline(Record):

@@ -127,11 +127,9 @@ def _over_tasks(found: Comparison, contrast: Contrast) -> str:
     verb = "does" if runs == "1 run" else "do"
     said = f"{runs} {verb} not separate them at 5 % over tasks ({tests})."
     if contrast.least_p >= SURE_BELOW:
-        differing = contrast.better + contrast.worse
-        said += (
-            f" They differ on {differing} of {contrast.a.tasks} tasks; no test over"
-            " tasks can reach 5 % with fewer than 6."
-        )
+        differing = f"{contrast.better + contrast.worse} of {contrast.a.tasks} tasks"
+        said += f" They differ on {differing}; no test over tasks can reach 5 % with"
+        said += " fewer than 6."
     return said
 
 
@@ -140,11 +138,10 @@ def _on_these(found: Comparison, contrast: Contrast) -> str:
     where = "On this task" if tasks == 1 else f"On just these {tasks} tasks"
     apart = (
         f"{_signed(contrast.difference.value)} points, {_bounds(contrast.difference)},"
-        f" {_runs_test(contrast, found.comparisons)}"
+        f" {_tested(contrast.runs_p, contrast.runs_holm_p, found.comparisons)}"
     )
     if contrast.runs_holm_p < SURE_BELOW:
-        ahead = _ahead(found, contrast)
-        return f"{where} {ahead} is ahead significantly ({apart})."
+        return f"{where} {_ahead(found, contrast)} is ahead significantly ({apart})."
     return f"{where} the difference is not significant ({apart})."
 
 
@@ -171,26 +168,22 @@ def _measure(name: str, contrast: Contrast, comparisons: int) -> list[str]:
         f"{name}: A {_value(contrast.a)}, B {_value(contrast.b)},"
         f" difference {difference} points",
         f"  on these tasks: {_bounds(contrast.difference)},"
-        f" {_runs_test(contrast, comparisons)}",
+        f" {_tested(contrast.runs_p, contrast.runs_holm_p, comparisons)}",
         f"  over tasks: {interval}A better on {contrast.better}, worse on"
         f" {contrast.worse} of {contrast.a.tasks}; {_tests(contrast, comparisons)}",
     ]
 
 
 def _tests(contrast: Contrast, comparisons: int) -> str:
-    corrected = _after_correction(contrast.holm_p, comparisons)
-    return f"permutation test p = {_p(contrast.permutation_p)}{corrected}"
+    tested = _tested(contrast.permutation_p, contrast.holm_p, comparisons)
+    return f"permutation test {tested}"
 
 
-def _runs_test(contrast: Contrast, comparisons: int) -> str:
-    corrected = _after_correction(contrast.runs_holm_p, comparisons)
-    return f"p = {_p(contrast.runs_p)}{corrected}"
-
-
-def _after_correction(p: float, comparisons: int) -> str:
+def _tested(p: float, corrected: float, comparisons: int) -> str:
     if comparisons == 1:
-        return ""
-    return f", {_p(p)} after Holm's correction for {comparisons} comparisons"
+        return f"p = {_p(p)}"
+    holm = f"{_p(corrected)} after Holm's correction for {comparisons} comparisons"
+    return f"p = {_p(p)}, {holm}"
 
 
 def _ahead(found: Comparison, contrast: Contrast) -> str:

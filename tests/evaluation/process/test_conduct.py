@@ -1,90 +1,129 @@
 """Checks of conduct."""
 
+import pytest
+
+LISTING = {"dir_path": "."}
+APPEND = ("Append File", {"file_name": "a.txt", "content": "x"})
+EDIT = {"script_name": "a.py", "edit_instruction": "mend", "save_name": "a.py"}
+NOTE = ("Append Summary to Research Log", {"content": "x"})
+LOOK_UP = ("Retrieval from Research Log", {"current_plan": "p"})
+SPOKEN = "Traceback (most recent call last) is what Python prints."
+HIDDEN = "Traceback (most recent call last):\n  x\nNameError: name 'y' is not defined"
+
+
+def list_files(run, between, after):
+    run.does("List Files", LISTING, snapshot="a").executes(snapshot=between)
+    return run.does("List Files", LISTING, snapshot=after)
+
+
+def undo(run, name="a.py"):
+    return run.does("Undo Edit Script", {"script_name": name})
+
+
+def restore(run, step, **more):
+    return run.does("Restore Workspace", {"step_number": step}, **more)
+
+
+def bad_reply(run, error="bad_reply"):
+    return run.does("Invalid Reply", {"reply": "x"}, "no", ok=False, error=error)
+
+
+def loop(run):
+    for number in range(3):
+        run.does("Edit Script (AI)", EDIT, f"diff {number}").does("Check Submission")
+    return run
+
+
+def fail_edit(run):
+    return run.does("Edit Script (AI)", EDIT, "no editor", ok=False)
+
+
+REPEATED_ACTIONS = {
+    "read after an edit": (lambda r: r.reads().writes().reads(), []),
+    "execute, whatever was noted": (lambda r: r.executes().does(*NOTE).executes(), [3]),
+    "look up in a longer log": (
+        lambda r: r.does(*LOOK_UP).does(*NOTE).does(*LOOK_UP), []),
+    "list after new files": (lambda r: list_files(r, "b", "b"), []),
+    "list after no new files": (lambda r: list_files(r, "a", "a"), [3]),
+    "write the same": (lambda r: r.writes("a").executes().writes("a"), [3]),
+    "append twice": (lambda r: r.does(*APPEND).does(*APPEND), []),
+    "fail to edit twice": (lambda r: fail_edit(fail_edit(r)), [2]),
+    "restore twice": (lambda r: restore(restore(r, "1").writes(), "1"), []),
+    "failed restore": (lambda r: restore(r.reads(), "9", ok=False).reads(), [3]),
+    "third round of a loop": (loop, [6]),
+    "undo again and again": (lambda r: undo(undo(undo(undo(r)))), []),
+    "bad replies": (lambda r: bad_reply(bad_reply(bad_reply(bad_reply(r)))), []),
+    "rejected action": (lambda r: bad_reply(r, "pointless"), [1]),
+}  # fmt: skip
+SAME_EXCEPTION = {
+    "other numbers": (
+        lambda r: r.fails("ValueError: row 12 at 0x7f3a").writes()
+        .fails("ValueError: row 90 at 0x1"), [3]),
+    "no edit between": (lambda r: r.fails().fails(), []),
+    "another exception": (lambda r: r.fails().writes().fails("KeyError: 'a'"), []),
+    "gone between": (
+        lambda r: r.fails().writes("a").executes().writes("b").fails(), []),
+    "each time": (lambda r: r.fails().writes("a").fails().writes("b").fails(), [3, 5]),
+    "hidden exit code": (
+        lambda r: r.commands("python train.py; true", HIDDEN).writes()
+        .commands("python train.py; true", HIDDEN), [3]),
+    "traceback only mentioned": (
+        lambda r: r.executes(seen=SPOKEN).writes().executes(seen=SPOKEN), []),
+}  # fmt: skip
+EDITS_NEVER_EXECUTED = {
+    "executed": (lambda r: r.writes("a").executes().answers(), []),
+    "only the last counts": (lambda r: r.writes("a").writes("b").executes(), []),
+    "new script, old one run": (
+        lambda r: r.writes("a", "train_v2.py").executes("train.py"), [1]),
+    "new script run by name": (
+        lambda r: r.writes("a", "new.py").commands("python new.py"), []),
+    "module of an executed script": (
+        lambda r: r.writes("x = 1", "helper.py").writes("import helper", "main.py")
+        .executes("main.py"), []),
+    "file of the starter": (
+        lambda r: r.reads("model.py").writes("a", "model.py").executes("train.py"), []),
+    "notes": (lambda r: r.writes("a", "notes.md").answers(), []),
+    "undone": (lambda r: undo(r.executes().writes("a"), "train.py"), []),
+    "copy": (
+        lambda r: r.does("Copy File", {"source": "train.py", "destination": "old.py"}),
+        []),
+    "written as read": (lambda r: r.reads(seen="code").writes("code").answers(), []),
+    "edit and run in one command": (
+        lambda r: r.commands("sed -i 's/1/2/' train.py && python train.py"), []),
+}  # fmt: skip
+RESPONSE_FORMAT = {
+    "unknown action": (
+        lambda r: r.does("Improve", {"x": "1"}, ok=False, error="unknown_action"), [1]),
+    "wrong arguments": (
+        lambda r: r.does("Read File", {"wrong": "a"}, "wrong arguments.", ok=False),
+        [1]),
+    "missing file": (
+        lambda r: r.does("Read File", {"file_name": "a"}, "a does not exist", ok=False),
+        []),
+    "rejected action": (lambda r: bad_reply(r, "pointless"), []),
+}  # fmt: skip
+CASES = [
+    pytest.param(check, does, at, id=f"{check}: {name}")
+    for check, cases in {
+        "repeated_actions": REPEATED_ACTIONS,
+        "same_exception": SAME_EXCEPTION,
+        "edits_never_executed": EDITS_NEVER_EXECUTED,
+        "response_format": RESPONSE_FORMAT,
+    }.items()
+    for name, (does, at) in cases.items()
+]
+
+
+@pytest.mark.parametrize(("check", "does", "at"), CASES)
+def test_steps_that_a_check_finds(run, check, does, at):
+    assert does(run).at(check) == at
+
 
 def test_reading_the_same_file_twice_is_a_repeat(run):
     run.reads().reads()
     (finding,) = run.found("repeated_actions")
     assert finding.steps == (2, 1)
     assert "train.py" in finding.quote
-
-
-def test_reading_again_after_an_edit_is_none(run):
-    assert run.reads().writes().reads().at("repeated_actions") == []
-
-
-def test_executing_again_without_an_edit_is_a_repeat_whatever_was_noted(run):
-    run.executes().does("Append Summary to Research Log", {"content": "x"}).executes()
-    assert run.at("repeated_actions") == [3]
-
-
-def test_looking_something_up_again_is_none_when_the_log_has_grown(run):
-    plan = {"current_plan": "p"}
-    run.does("Retrieval from Research Log", plan)
-    run.does("Append Summary to Research Log", {"content": "x"})
-    run.does("Retrieval from Research Log", plan)
-    assert run.at("repeated_actions") == []
-
-
-def test_a_listing_after_an_execution_that_left_files_is_none(run):
-    listing = {"dir_path": "."}
-    run.does("List Files", listing, snapshot="a").executes(snapshot="b")
-    run.does("List Files", listing, snapshot="b")
-    assert run.at("repeated_actions") == []
-
-
-def test_a_listing_after_an_execution_that_left_nothing_is_a_repeat(run):
-    listing = {"dir_path": "."}
-    run.does("List Files", listing, snapshot="a").executes(snapshot="a")
-    run.does("List Files", listing, snapshot="a")
-    assert run.at("repeated_actions") == [3]
-
-
-def test_writing_what_stands_there_already_is_a_repeat(run):
-    assert run.writes("a").executes().writes("a").at("repeated_actions") == [3]
-
-
-def test_appending_the_same_twice_is_none(run):
-    added = {"file_name": "a.txt", "content": "x"}
-    run.does("Append File", added).does("Append File", added)
-    assert run.at("repeated_actions") == []
-
-
-def test_an_edit_that_failed_the_same_way_is_a_repeat(run):
-    wish = {"script_name": "a.py", "edit_instruction": "mend", "save_name": "a.py"}
-    for _ in range(2):
-        run.does("Edit Script (AI)", wish, "no editor", ok=False)
-    assert run.at("repeated_actions") == [2]
-
-
-def test_restoring_twice_is_none(run):
-    run.does("Restore Workspace", {"step_number": "1"})
-    run.writes().does("Restore Workspace", {"step_number": "1"})
-    assert run.at("repeated_actions") == []
-
-
-def test_a_restoring_that_failed_changes_nothing(run):
-    run.reads().does("Restore Workspace", {"step_number": "9"}, ok=False).reads()
-    assert run.at("repeated_actions") == [3]
-
-
-def test_a_loop_is_seen_when_its_third_round_is_done_though_files_change(run):
-    wish = {"script_name": "a.py", "edit_instruction": "better", "save_name": "a.py"}
-    for number in range(3):
-        run.does("Edit Script (AI)", wish, f"diff {number}")
-        run.does("Check Submission")
-    assert run.at("repeated_actions") == [6]
-
-
-def test_undoing_again_and_again_is_no_loop(run):
-    for _ in range(4):
-        run.does("Undo Edit Script", {"script_name": "a.py"})
-    assert run.at("repeated_actions") == []
-
-
-def test_bad_replies_are_not_counted_twice(run):
-    for _ in range(4):
-        run.does("Invalid Reply", {"reply": "x"}, "no", ok=False, error="bad_reply")
-    assert run.at("repeated_actions") == []
 
 
 def test_the_same_exception_after_an_edit_is_found_with_both_steps(run):
@@ -94,50 +133,10 @@ def test_the_same_exception_after_an_edit_is_found_with_both_steps(run):
     assert finding.quote == "ValueError: bad"
 
 
-def test_numbers_in_a_message_do_not_make_it_another(run):
-    run.fails("ValueError: row 12 at 0x7f3a").writes().fails(
-        "ValueError: row 90 at 0x1"
-    )
-    assert run.at("same_exception") == [3]
-
-
-def test_without_an_edit_there_was_no_attempt(run):
-    assert run.fails().fails().at("same_exception") == []
-
-
-def test_another_exception_is_progress(run):
-    assert run.fails().writes().fails("KeyError: 'a'").at("same_exception") == []
-
-
-def test_one_that_was_gone_in_between_is_another_matter(run):
-    run.fails().writes("a").executes().writes("b").fails()
-    assert run.at("same_exception") == []
-
-
-def test_it_is_counted_each_time(run):
-    run.fails().writes("a").fails().writes("b").fails()
-    assert run.at("same_exception") == [3, 5]
-
-
-def test_a_failure_that_raised_nothing_is_told_by_its_first_line(run):
-    told = "The script was stopped after 60 s, its time limit.\nOutput:\n1"
-    run.executes(seen=told, ok=False).writes().executes(seen=told, ok=False)
-    assert [f.quote for f in run.found("same_exception")] == [told.partition("\n")[0]]
-
-
-def test_a_command_that_hides_its_exit_code_still_shows_a_traceback(run):
-    shown = (
-        "Traceback (most recent call last):\n  x\nNameError: name 'y' is not defined"
-    )
-    run.commands("python train.py; true", shown).writes()
-    run.commands("python train.py; true", shown)
-    assert run.at("same_exception") == [3]
-
-
-def test_a_traceback_that_is_only_spoken_of_is_no_failure(run):
-    shown = "Traceback (most recent call last) is what Python prints."
-    run.executes(seen=shown).writes().executes(seen=shown)
-    assert run.at("same_exception") == []
+def test_failure_without_exception_is_quoted_by_its_first_line(run):
+    seen = "The script was stopped after 60 s, its time limit.\nOutput:\n1"
+    run.executes(seen=seen, ok=False).writes().executes(seen=seen, ok=False)
+    assert [f.quote for f in run.found("same_exception")] == [seen.partition("\n")[0]]
 
 
 def test_a_last_edit_before_the_end_was_never_executed(run):
@@ -147,98 +146,15 @@ def test_a_last_edit_before_the_end_was_never_executed(run):
     assert "train.py" in finding.why
 
 
-def test_an_edit_that_was_executed_is_none(run):
-    assert run.writes("a").executes().answers().at("edits_never_executed") == []
-
-
-def test_only_the_last_of_several_edits_counts(run):
-    run.writes("a").writes("b").executes().answers()
-    assert run.at("edits_never_executed") == []
-
-
-def test_running_the_old_script_does_not_run_a_new_one(run):
-    run.writes("a", "train_v2.py").executes("train.py")
-    assert run.at("edits_never_executed") == [1]
-
-
-def test_a_new_script_that_is_run_by_name_is_executed(run):
-    run.writes("a", "new.py").commands("python new.py")
-    assert run.at("edits_never_executed") == []
-
-
-def test_a_module_that_an_executed_script_mentions_is_executed(run):
-    run.writes("x = 1", "helper.py").writes("import helper", "main.py").executes(
-        "main.py"
-    )
-    assert run.at("edits_never_executed") == []
-
-
-def test_a_file_of_the_starter_may_be_used_by_any_script(run):
-    run.reads("model.py").writes("a", "model.py").executes("train.py")
-    assert run.at("edits_never_executed") == []
-
-
-def test_the_submitted_code_is_the_starters(run, code_task):
+def test_submitted_code_belongs_to_the_starter(run, code_task):
     run.writes("a", "layer.py").executes("train.py")
     assert run.at("edits_never_executed", task=code_task) == []
 
 
-def test_notes_and_data_are_not_to_be_run(run):
-    assert run.writes("a", "notes.md").answers().at("edits_never_executed") == []
-
-
-def test_an_edit_that_was_undone_is_forgiven(run):
-    run.executes().writes("a").does("Undo Edit Script", {"script_name": "train.py"})
-    assert run.at("edits_never_executed") == []
-
-
-def test_a_copy_is_no_work_that_is_lost(run):
-    run.does("Copy File", {"source": "train.py", "destination": "old.py"})
-    assert run.at("edits_never_executed") == []
-
-
-def test_writing_what_was_read_changes_nothing(run):
-    run.reads(seen="code").writes("code").answers()
-    assert run.at("edits_never_executed") == []
-
-
-def test_a_command_that_edits_and_runs_is_both(run):
-    run.commands("sed -i 's/1/2/' train.py && python train.py")
-    assert run.at("edits_never_executed") == []
-
-
-def test_a_reply_that_was_no_action_is_found_with_its_words(run):
-    run.does(
-        "Invalid Reply",
-        {"reply": "I think."},
-        "No Action.",
-        ok=False,
-        error="bad_reply",
-    )
+def test_reply_without_an_action_is_quoted(run):
+    bad = {"ok": False, "error": "bad_reply"}
+    run.does("Invalid Reply", {"reply": "I think."}, "No Action.", **bad)
     (finding,) = run.found("response_format")
     assert finding.steps == (1,)
     assert finding.quote == "I think."
     assert "No Action." in finding.why
-
-
-def test_an_action_that_does_not_exist_is_a_matter_of_format(run):
-    run.does(
-        "Improve", {"x": "1"}, "there is no action", ok=False, error="unknown_action"
-    )
-    assert run.at("response_format") == [1]
-
-
-def test_wrong_arguments_are_a_matter_of_format(run):
-    run.does("Read File", {"wrong": "a"}, "wrong arguments. Usage:", ok=False)
-    assert run.at("response_format") == [1]
-
-
-def test_a_file_that_is_not_there_is_no_matter_of_format(run):
-    run.does("Read File", {"file_name": "a"}, "a does not exist", ok=False)
-    assert run.at("response_format") == []
-
-
-def test_a_wish_that_was_turned_down_is_a_repeat_and_no_matter_of_format(run):
-    run.does("Invalid Reply", {"reply": "x"}, "again?", ok=False, error="pointless")
-    assert run.at("response_format") == []
-    assert run.at("repeated_actions") == [1]

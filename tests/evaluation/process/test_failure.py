@@ -40,74 +40,48 @@ def test_a_run_that_does_not_count_has_no_mode(run, task_with, ending):
     assert mode(sound(run), task_with(), ending=ending) is None
 
 
-def test_running_out_of_tokens_comes_first(run, task_with):
-    ended = Ending.OUT_OF_TOKENS
-    assert mode(run, task_with(), ending=ended, score=None) is FailureMode.TOKEN_LENGTH
+CUT_OFF = "Your reply was cut off by the length limit, so nothing was done."
+MODES = {
+    "replies cut off": (
+        lambda r: bad_reply(bad_reply(bad_reply(sound(r), CUT_OFF), CUT_OFF), CUT_OFF),
+        FailureMode.TOKEN_LENGTH),
+    "bad replies": (lambda r: sound(bad_reply(bad_reply(r))), FailureMode.FORMAT),
+    "same exception": (
+        lambda r: sound(r).writes("b").fails().writes("c").fails(),
+        FailureMode.DEBUGGING),
+    "most executions failed": (
+        lambda r: r.fails("AError: 1").writes("a").fails("BError").writes("b")
+        .executes(), FailureMode.DEBUGGING),
+    "unsupported claim": (
+        lambda r: sound(r).answers("The error is 12.5."), FailureMode.HALLUCINATION),
+    "nothing changed was run": (
+        lambda r: r.executes(score=100.0).reads().reads("b").reads("c").answers(),
+        FailureMode.BAD_PLAN),
+    "best not submitted": (
+        lambda r: sound(r).writes("b").executes(score=150.0), FailureMode.BAD_PLAN),
+    "repeats": (lambda r: sound(r).reads().reads().reads(), FailureMode.BAD_PLAN),
+    "sound work": (lambda r: sound(r).answers(), FailureMode.SMALL_IMPROVEMENT),
+    "commands": (
+        lambda r: r.commands("python train.py", score=100.0)
+        .commands("python train.py # 2"), FailureMode.SMALL_IMPROVEMENT),
+}  # fmt: skip
+WITHOUT_A_SCORE = {
+    "out of tokens": (lambda r: r, Ending.OUT_OF_TOKENS, FailureMode.TOKEN_LENGTH),
+    "last execution failed": (
+        lambda r: r.executes().executes("b.py").writes("b").fails(),
+        Ending.SUBMITTED, FailureMode.DEBUGGING),
+    "code runs": (sound, Ending.SUBMITTED, FailureMode.SUBMISSION_FORMAT),
+    "no steps": (lambda r: r, Ending.STOPPED, FailureMode.SUBMISSION_FORMAT),
+}  # fmt: skip
 
 
-def test_replies_that_are_cut_off_are_a_matter_of_length(run, task_with):
-    sound(run)
-    for _ in range(3):
-        bad_reply(
-            run, "Your reply was cut off by the length limit, so nothing was done."
-        )
-    assert mode(run, task_with()) is FailureMode.TOKEN_LENGTH
+@pytest.mark.parametrize(("does", "expected"), MODES.values(), ids=MODES)
+def test_mode_of_a_run_with_a_score(run, task_with, does, expected):
+    assert mode(does(run), task_with()) is expected
 
 
-def test_many_replies_that_are_no_action_are_a_matter_of_format(run, task_with):
-    sound(bad_reply(bad_reply(run)))
-    assert mode(run, task_with()) is FailureMode.FORMAT
-
-
-def test_an_exception_that_stays_is_debugging(run, task_with):
-    sound(run).writes("b").fails().writes("c").fails()
-    assert mode(run, task_with()) is FailureMode.DEBUGGING
-
-
-def test_nothing_to_score_after_a_failure_is_debugging(run, task_with):
-    run.executes().executes("b.py").writes("b").fails()
-    assert mode(run, task_with(), score=None) is FailureMode.DEBUGGING
-
-
-def test_a_bad_submission_of_code_that_runs_is_one(run, task_with):
-    assert mode(sound(run), task_with(), score=None) is FailureMode.SUBMISSION_FORMAT
-
-
-def test_nothing_done_is_a_missing_submission(run, task_with):
-    ended = Ending.STOPPED
-    found = mode(run, task_with(), ending=ended, score=None)
-    assert found is FailureMode.SUBMISSION_FORMAT
-
-
-def test_failing_most_of_the_time_is_debugging(run, task_with):
-    run.fails("AError: 1").writes("a").fails("BError").writes("b").executes()
-    assert mode(run, task_with()) is FailureMode.DEBUGGING
-
-
-def test_a_result_that_nobody_saw_is_hallucination(run, task_with):
-    sound(run).answers("The error is 12.5.")
-    assert mode(run, task_with()) is FailureMode.HALLUCINATION
-
-
-def test_never_running_what_was_changed_is_a_bad_plan(run, task_with):
-    run.executes(score=100.0).reads().reads("b").reads("c").answers()
-    assert mode(run, task_with()) is FailureMode.BAD_PLAN
-
-
-def test_leaving_the_best_behind_is_a_bad_plan(run, task_with):
-    sound(run).writes("b").executes(score=150.0)
-    assert mode(run, task_with()) is FailureMode.BAD_PLAN
-
-
-def test_going_in_circles_is_a_bad_plan(run, task_with):
-    sound(run).reads().reads().reads()
-    assert mode(run, task_with()) is FailureMode.BAD_PLAN
-
-
-def test_sound_work_that_gained_little_is_a_small_improvement(run, task_with):
-    assert mode(sound(run).answers(), task_with()) is FailureMode.SMALL_IMPROVEMENT
-
-
-def test_commands_may_change_and_run_at_once(run, task_with):
-    run.commands("python train.py", score=100.0).commands("python train.py # 2")
-    assert mode(run, task_with()) is FailureMode.SMALL_IMPROVEMENT
+@pytest.mark.parametrize(
+    ("does", "ending", "expected"), WITHOUT_A_SCORE.values(), ids=WITHOUT_A_SCORE
+)
+def test_mode_of_a_run_without_a_score(run, task_with, does, ending, expected):
+    assert mode(does(run), task_with(), ending=ending, score=None) is expected

@@ -5,6 +5,89 @@ import pytest
 from mlagentbench.core.task import Budget
 from mlagentbench.core.trace import Ending, Seconds, Spent
 
+BASELINE_NEVER_MEASURED = {
+    "run first": (lambda r: r.executes().writes().executes(), []),
+    "run failed": (lambda r: r.fails().writes(), [2]),
+    "measured command": (lambda r: r.commands("bash all.sh", score=3.0).writes(), []),
+    "work on a copy": (
+        lambda r: r.writes("a", "mine.py").executes("mine.py").executes("train.py")
+        .writes(), []),
+    "written as read": (
+        lambda r: r.reads(seen="code").writes("code").executes().writes("new"), []),
+    "never run": (lambda r: r.reads().answers(), [2]),
+    "no steps": (lambda r: r, []),
+}  # fmt: skip
+PLAN_DRIFT = {
+    "file written later": (
+        lambda r: r.says("I will write ensemble.py now.").reads().executes()
+        .reads("a").writes("x", "ensemble.py").answers(), []),
+    "item of a plan": (
+        lambda r: r.says("1. Run the baseline\n2. Write features.py\n3. Submit",
+        "Research Plan and Status").executes().answers(), [1]),
+    "plan done": (lambda r: r.says("1. Run train.py", "Plan").executes().answers(), []),
+    "named action never taken": (
+        lambda r: r.says("I will use Check Submission first.").answers(), [1]),
+    "named action taken": (
+        lambda r: r.says("I will use Check Submission first.").does("Check Submission")
+        .answers(), []),
+    "not executed soon": (
+        lambda r: r.says("I will now execute the script.").reads("0.txt")
+        .reads("1.txt").reads("2.txt"), [1]),
+    "executed soon": (lambda r: r.says("Let me run the script.").executes(), []),
+    "reported once": (
+        lambda r: r.says("I will write b.py.").says("I will write b.py.").answers(),
+        [1]),
+} | {
+    text: (lambda r, text=text: r.says(text).reads().reads("a").answers(), [])
+    for text in (
+        "If that fails I will write fallback.py.", "I will write fallback.py later.",
+        "I will use a smaller model.", "I will read about it.", "We could write b.py.",
+    )
+}  # fmt: skip
+WORSE_THAN_BEST = {
+    "within noise": (
+        lambda r: r.executes(score=80.0).writes().executes(score=81.9).answers(), []),
+    "best restored": (
+        lambda r: r.executes(score=80.0).writes().executes(score=95.0)
+        .does("Restore Workspace", {"step_number": "2"}).answers(), []),
+    "unknown step restored": (
+        lambda r: r.executes(score=80.0).does("Restore Workspace", {"step_number": "x"})
+        .answers(), []),
+    "submission written by hand": (
+        lambda r: r.executes(score=80.0).writes().executes(score=95.0)
+        .writes("Id,x\n", "submission.csv").answers(), []),
+    "nothing measured": (lambda r: r.executes().answers(), []),
+}  # fmt: skip
+WASTED_BUDGET = {
+    "ended early": (
+        lambda r: r.executes(score=80.0).reads().reads("a").reads("b").answers(), []),
+}  # fmt: skip
+CASES = [
+    pytest.param(check, does, at, id=f"{check}: {name}")
+    for check, cases in {
+        "baseline_never_measured": BASELINE_NEVER_MEASURED,
+        "plan_drift": PLAN_DRIFT,
+        "worse_than_best": WORSE_THAN_BEST,
+        "wasted_budget": WASTED_BUDGET,
+    }.items()
+    for name, (does, at) in cases.items()
+]
+
+
+@pytest.mark.parametrize(("check", "does", "at"), CASES)
+def test_steps_that_a_check_finds(run, check, does, at):
+    assert does(run).at(check) == at
+
+
+@pytest.mark.parametrize(
+    ("last", "changes", "at"),
+    [(95.0, {"direction": "higher"}, []), (80.5, {"measured": None}, [4])],
+    ids=["higher is better", "starter not measured"],
+)
+def test_what_is_worse_depends_on_the_task(run, task_with, last, changes, at):
+    run.executes(score=80.0).writes().executes(score=last).answers()
+    assert run.at("worse_than_best", task=task_with(**changes)) == at
+
 
 def test_changing_the_script_before_running_it_is_found(run):
     run.reads().writes().executes(score=1.0)
@@ -12,40 +95,9 @@ def test_changing_the_script_before_running_it_is_found(run):
     assert finding.steps == (2,)
 
 
-def test_running_it_first_is_sound(run):
-    assert run.executes().writes().executes().at("baseline_never_measured") == []
-
-
-def test_a_start_that_failed_measures_nothing(run):
-    assert run.fails().writes().at("baseline_never_measured") == [2]
-
-
-def test_any_measured_execution_counts(run):
-    run.commands("bash all.sh", score=3.0).writes()
-    assert run.at("baseline_never_measured") == []
-
-
-def test_work_on_a_copy_leaves_the_original_to_be_measured(run):
-    run.writes("a", "mine.py").executes("mine.py").executes("train.py").writes()
-    assert run.at("baseline_never_measured") == []
-
-
-def test_writing_the_script_as_it_was_read_is_no_change(run):
-    run.reads(seen="code").writes("code").executes().writes("new")
-    assert run.at("baseline_never_measured") == []
-
-
 def test_the_code_to_be_submitted_counts_as_the_starter(run, code_task):
     run.writes("a", "layer.py").executes()
     assert run.at("baseline_never_measured", task=code_task) == [1]
-
-
-def test_ending_without_ever_running_it_is_found_at_the_last_step(run):
-    assert run.reads().answers().at("baseline_never_measured") == [2]
-
-
-def test_a_run_without_steps_has_nothing_to_show(run):
-    assert run.found("baseline_never_measured") == []
 
 
 def test_a_file_that_never_came_is_found(run):
@@ -54,59 +106,6 @@ def test_a_file_that_never_came_is_found(run):
     assert finding.steps == (1,)
     assert "ensemble.py" in finding.why
     assert finding.quote == "I will write ensemble.py now."
-
-
-def test_a_file_that_came_later_is_none(run):
-    run.says("I will write ensemble.py now.").reads().executes()
-    run.reads("a").writes("x", "ensemble.py").answers()
-    assert run.at("plan_drift") == []
-
-
-def test_an_item_of_the_plan_that_names_a_file_is_an_announcement(run):
-    plan = "1. Run the baseline\n2. Write features.py\n3. Submit"
-    run.says(plan, "Research Plan and Status").executes().answers()
-    assert run.at("plan_drift") == [1]
-
-
-def test_a_plan_that_was_done_is_none(run):
-    run.says("1. Run train.py", "Plan").executes().answers()
-    assert run.at("plan_drift") == []
-
-
-def test_an_action_called_by_its_name_must_come(run):
-    run.says("I will use Check Submission first.").answers()
-    assert run.at("plan_drift") == [1]
-    run.steps.clear()
-    run.says("I will use Check Submission first.").does("Check Submission").answers()
-    assert run.at("plan_drift") == []
-
-
-def test_something_to_be_done_now_must_come_soon(run):
-    run.says("I will now execute the script.")
-    for number in range(3):
-        run.reads(f"{number}.txt")
-    assert run.at("plan_drift") == [1]
-    run.steps.clear()
-    assert run.says("Let me run the script.").executes().at("plan_drift") == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "If that fails I will write fallback.py.",
-        "I will write fallback.py later.",
-        "I will use a smaller model.",
-        "I will read about it.",
-        "We could write b.py.",
-    ],
-)
-def test_what_is_uncertain_or_vague_is_no_announcement(run, text):
-    assert run.says(text).reads().reads("a").answers().at("plan_drift") == []
-
-
-def test_it_is_told_once(run):
-    run.says("I will write b.py.").says("I will write b.py.").answers()
-    assert run.at("plan_drift") == [1]
 
 
 def test_a_budget_that_ended_left_no_chance(run):
@@ -123,45 +122,9 @@ def test_leaving_something_worse_than_the_best_is_found(run):
     assert "95" in finding.quote
 
 
-def test_higher_is_better_where_the_task_says_so(run, task_with):
-    run.executes(score=80.0).writes().executes(score=95.0).answers()
-    assert run.at("worse_than_best", task=task_with(direction="higher")) == []
-
-
-def test_a_difference_within_noise_is_none(run):
-    run.executes(score=80.0).writes().executes(score=81.9).answers()
-    assert run.at("worse_than_best") == []
-
-
-def test_without_a_measured_starter_half_a_percent_is_noise(run, task_with):
-    run.executes(score=80.0).writes().executes(score=80.5).answers()
-    assert run.at("worse_than_best", task=task_with(measured=None)) == [4]
-
-
 def test_times_may_differ_more(run, code_task):
     run.executes(score=80.0).writes().executes(score=86.0).answers()
     assert run.at("worse_than_best", task=code_task) == []
-
-
-def test_going_back_to_the_best_mends_it(run):
-    run.executes(score=80.0).writes().executes(score=95.0)
-    run.does("Restore Workspace", {"step_number": "2"}).answers()
-    assert run.at("worse_than_best") == []
-
-
-def test_going_back_to_a_step_that_is_not_known_says_nothing(run):
-    run.executes(score=80.0).does("Restore Workspace", {"step_number": "x"}).answers()
-    assert run.at("worse_than_best") == []
-
-
-def test_writing_the_submission_by_hand_says_nothing(run):
-    run.executes(score=80.0).writes().executes(score=95.0)
-    run.writes("Id,x\n", "submission.csv").answers()
-    assert run.at("worse_than_best") == []
-
-
-def test_without_a_measurement_there_is_no_best(run):
-    assert run.executes().answers().at("worse_than_best") == []
 
 
 def test_a_refused_submission_is_found_with_its_reason(run):
@@ -211,11 +174,6 @@ def test_an_improvement_in_the_end_is_no_waste(run, task_with):
 def test_putting_the_best_back_is_no_waste(run, task_with):
     spend(run, [run.writes, lambda: run.executes(score=80.0), run.answers])
     assert run.at("wasted_budget", task=task_with(budget=Budget(steps=30))) == []
-
-
-def test_whoever_ends_early_wastes_nothing(run):
-    run.executes(score=80.0).reads().reads("a").reads("b").answers()
-    assert run.at("wasted_budget") == []
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,30 @@ def test_a_run_that_never_passes_the_bar_has_no_first_success(make_task, make_tr
     assert first_success(make_task(), make_trace(steps=5), scored, {}) is None
 
 
+CASES = {
+    "submission deleted again": (
+        {"steps": 30}, {"s1": None, "s5": 60.0, "s9": None, "s12": 50.0}, 50.0,
+        {10: None, 20: 50.0, 30: 50.0, 50: 50.0}),
+    "nothing scored before": (
+        {"steps": 30}, {"s25": 60.0}, 60.0, {10: None, 20: None, 30: 60.0, 50: 60.0}),
+    "ended by itself": (
+        {"steps": 12}, {"s4": 80.0}, 80.0, {10: 80.0, 12: 80.0, 20: 80.0, 50: 80.0}),
+    "out of steps": (
+        {"steps": 15, "ending": Ending.OUT_OF_STEPS}, {"s4": 80.0}, 80.0,
+        {10: 80.0, 15: 80.0}),
+    "no end": (
+        {"steps": 15, "ending": None}, {"s4": 80.0}, 80.0, {10: 80.0, 15: 80.0}),
+    "steps that do not count": (
+        {"steps": 40, "counts": lambda number: (number + 1) // 2},
+        {"s20": 80.0, "s21": 70.0}, 70.0, {10: 80.0, 20: 70.0, 50: 70.0}),
+    "before the first counted step": (
+        {"steps": 3, "counts": lambda number: number * 40}, {"s1": 80.0}, 70.0,
+        {10: None, 20: None, 50: 80.0, 120: 70.0}),
+    "steps not scored": ({"steps": 5}, {}, 80.0, {}),
+    "no steps": ({}, {"s1": None}, None, {}),
+}  # fmt: skip
+
+
 def test_each_budget_gives_the_submission_as_it_stood_then(make_task, make_trace):
     scored = verdicts(s1=None, s8=95.0, s15=80.0, s30=60.0, s60=40.0)
     found = by_budget(make_task(), make_trace(steps=70), scored, 41.0)
@@ -59,49 +83,12 @@ def test_each_budget_gives_the_submission_as_it_stood_then(make_task, make_trace
     assert [point.success for point in found] == [False, True, True, True]
 
 
-def test_a_submission_that_was_deleted_again_is_not_there(make_task, make_trace):
-    scored = verdicts(s1=None, s5=60.0, s9=None, s12=50.0)
-    found = by_budget(make_task(), make_trace(steps=30), scored, 50.0)
-    assert points(found)[10] is None
-    assert points(found)[20] == 50.0
-
-
-def test_before_anything_was_scored_there_is_nothing(make_task, make_trace):
-    found = by_budget(make_task(), make_trace(steps=30), verdicts(s25=60.0), 60.0)
-    assert points(found) == {10: None, 20: None, 30: 60.0, 50: 60.0}
-
-
-def test_a_run_that_ended_by_itself_would_have_done_so_with_more_steps(
-    make_task, make_trace
-):
-    found = by_budget(make_task(), make_trace(steps=12), verdicts(s4=80.0), 80.0)
-    assert points(found) == {10: 80.0, 12: 80.0, 20: 80.0, 50: 80.0}
-
-
-@pytest.mark.parametrize("ending", [Ending.OUT_OF_STEPS, None])
-def test_nobody_knows_what_more_steps_would_have_given_one_that_ran_out(
-    make_task, make_trace, ending
-):
-    trace = make_trace(steps=15, ending=ending)
-    found = by_budget(make_task(), trace, verdicts(s4=80.0), 80.0)
-    assert points(found) == {10: 80.0, 15: 80.0}
-
-
-def test_steps_that_do_not_count_do_not_use_up_a_budget(make_task, make_trace):
-    trace = make_trace(steps=40, counts=lambda number: (number + 1) // 2)
-    found = by_budget(make_task(), trace, verdicts(s20=80.0, s21=70.0), 70.0)
-    assert points(found) == {10: 80.0, 20: 70.0, 50: 70.0}
-
-
-def test_a_budget_before_the_first_counted_step_gave_nothing(make_task, make_trace):
-    trace = make_trace(steps=3, counts=lambda number: number * 40)
-    found = by_budget(make_task(), trace, verdicts(s1=80.0), 70.0)
-    assert points(found) == {10: None, 20: None, 50: 80.0, 120: 70.0}
-
-
-def test_where_steps_were_not_scored_nothing_is_said(make_task, make_trace):
-    assert by_budget(make_task(), make_trace(steps=5), [], 80.0) == ()
-    assert by_budget(make_task(), make_trace(), verdicts(s1=None), None) == ()
+@pytest.mark.parametrize(
+    ("trace", "scores", "final", "expected"), CASES.values(), ids=CASES
+)
+def test_scores_by_budget(make_task, make_trace, trace, scores, final, expected):
+    found = by_budget(make_task(), make_trace(**trace), verdicts(**scores), final)
+    assert points(found) == expected
 
 
 @given(

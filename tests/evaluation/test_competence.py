@@ -42,15 +42,14 @@ def test_improvement_is_a_fraction_of_the_starter_and_positive_is_better(
 
 @given(FINITE, FINITE)
 def test_the_two_directions_are_mirror_images(score, starter):
-    up = improvement(score, starter, Direction.HIGHER)
-    down = improvement(score, starter, Direction.LOWER)
-    assert up == -down
+    higher, lower = (improvement(score, starter, one) for one in Direction)
+    assert higher == -lower
 
 
 @given(FINITE, st.sampled_from(Direction))
-def test_the_bar_is_ten_per_cent_better(starter, direction):
-    bar = success_threshold(starter, direction)
-    assert improvement(bar, starter, direction) == pytest.approx(0.10)
+def test_success_threshold_is_ten_per_cent_better(starter, direction):
+    score = success_threshold(starter, direction)
+    assert improvement(score, starter, direction) == pytest.approx(0.10)
 
 
 def test_noise_is_the_prediction_interval_of_one_more_run():

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from tests.support.records import model_call
 
 from mlagentbench.core.scorecard import RunSeconds
 from mlagentbench.core.trace import Trace
@@ -75,18 +76,17 @@ PLAIN = Price(input=2.0, output=10.0)
 MILLION = 1_000_000
 
 
-def test_each_kind_of_token_has_its_price():
-    usage = {"input": MILLION, "output": MILLION, "cached": MILLION}
-    assert cost_of(usage, DEAR) == pytest.approx(2.0 + 10.0 + 0.5)
-    assert cost_of({"cached_write": MILLION}, DEAR) == pytest.approx(4.0)
-
-
-def test_cached_tokens_cost_what_input_costs_where_nothing_else_is_said():
-    assert cost_of({"cached": MILLION, "cached_write": MILLION}, PLAIN) == 4.0
-
-
-def test_thinking_is_part_of_the_output_and_not_paid_twice():
-    assert cost_of({"output": MILLION, "reasoning": MILLION}, PLAIN) == 10.0
+@pytest.mark.parametrize(
+    ("kinds", "price", "cost"),
+    [
+        (("input", "output", "cached"), DEAR, 2.0 + 10.0 + 0.5),
+        (("cached_write",), DEAR, 4.0),
+        (("cached", "cached_write"), PLAIN, 4.0),
+        (("output", "reasoning"), PLAIN, 10.0),
+    ],
+)
+def test_each_kind_of_token_has_its_price(kinds, price, cost):
+    assert cost_of(dict.fromkeys(kinds, MILLION), price) == pytest.approx(cost)
 
 
 @pytest.mark.parametrize("bad", [-1.0, float("inf"), float("nan")])
@@ -104,21 +104,22 @@ def test_a_model_is_found_by_its_whole_name_first_and_then_without_providers():
     assert price_of("gpt/other", prices) is None
 
 
-def test_the_table_goes_before_what_was_recorded(make_call):
-    call = make_call(cost=7.0)
-    assert call_cost(call, {"model": PLAIN}) == pytest.approx(2.01)
-    assert call_cost(call, {}) == 7.0
-
-
-def test_a_reply_without_counted_tokens_cannot_be_priced(make_call):
-    assert call_cost(make_call(usage={}), {"model": PLAIN}) is None
-    assert call_cost(make_call(usage={}, cost=0.5), {"model": PLAIN}) == 0.5
-
-
-@pytest.mark.parametrize("model", ["local/small", "scripted/a:b", "replay/x.jsonl"])
-def test_what_answers_on_this_machine_bills_nobody(make_call, model):
-    assert call_cost(make_call(model=model), {}) == 0.0
-    assert call_cost(make_call(model=model, cost=0.25), {}) == 0.25
+@pytest.mark.parametrize(
+    ("call", "prices", "cost"),
+    [
+        ({"cost": 7.0}, {"model": PLAIN}, 2.01),
+        ({"cost": 7.0}, {}, 7.0),
+        ({"usage": {}}, {"model": PLAIN}, None),
+        ({"usage": {}, "cost": 0.5}, {"model": PLAIN}, 0.5),
+        *(
+            ({"model": model, "cost": recorded}, {}, recorded or 0.0)
+            for model in ("local/small", "scripted/a:b", "replay/x.jsonl")
+            for recorded in (None, 0.25)
+        ),
+    ],
+)
+def test_cost_of_a_call(make_call, call, prices, cost):
+    assert call_cost(make_call(**call), prices) == pytest.approx(cost)
 
 
 def test_a_recorded_sum_is_corrected_by_the_table_only_where_it_knows_better(make_call):
@@ -136,12 +137,6 @@ def test_models_without_a_price_are_named_once_and_add_nothing(make_call):
 
 @given(st.lists(st.integers(0, 10**7), max_size=5), st.floats(0, 100))
 def test_repricing_does_not_depend_on_what_was_recorded(counts, recorded):
-    from mlagentbench.core.trace import ModelCall
-
-    calls = [
-        ModelCall(role="main", model="m", request_sha="", reply={},
-                  usage={"input": count}, cost=recorded)
-        for count in counts
-    ]  # fmt: skip
+    calls = [model_call(usage={"input": count}, cost=recorded) for count in counts]
     found = priced(recorded * len(calls), calls, {"m": PLAIN})
     assert found.usd == pytest.approx(sum(counts) * 2 / MILLION, abs=1e-6)

@@ -73,29 +73,22 @@ def test_agreement_with_itself_is_the_share_of_pairs_at_most_one_apart():
     assert apart.agrees_with_itself == 0
 
 
-def test_a_judge_that_objects_where_the_rules_do_agrees_with_them():
-    assert opinion_of("m", [vote(1)], all_checks(2)).agrees_with_rules == 1
-    assert opinion_of("m", [vote(5)], all_checks(0)).agrees_with_rules == 1
-    assert opinion_of("m", [vote(5)], all_checks(1)).agrees_with_rules == 0
-    assert opinion_of("m", [vote(2)], all_checks(0)).agrees_with_rules == 0
-
-
-def test_three_is_no_objection():
-    assert opinion_of("m", [vote(3)], all_checks(0)).agrees_with_rules == 1
-
-
-def test_one_check_of_several_is_enough_for_the_rules_to_object():
-    first, *_ = RELATED_CHECKS["reasoning"]
-    process = all_checks(0) | checks(**{first: 1})
-    opinion = opinion_of("m", [vote(5)], process)
-    assert opinion.agrees_with_rules == (len(CRITERIA) - 1) / len(CRITERIA)
-
-
-def test_criteria_that_no_check_looked_at_are_not_compared():
-    only = RELATED_CHECKS["honesty"][0]
-    assert opinion_of("m", [vote(1)], checks(**{only: 3})).agrees_with_rules == 1
-    assert opinion_of("m", [vote(1)], {}).agrees_with_rules is None
-    assert opinion_of("m", [vote(1)], checks(unheard_of=3)).agrees_with_rules is None
+@pytest.mark.parametrize(
+    ("mark", "process", "agrees"),
+    [
+        (1, all_checks(2), 1),
+        (5, all_checks(0), 1),
+        (5, all_checks(1), 0),
+        (2, all_checks(0), 0),
+        (3, all_checks(0), 1),
+        (5, all_checks(0) | checks(same_exception=1), 0.8),
+        (1, checks(forbidden=3), 1),
+        (1, {}, None),
+        (1, checks(unheard_of=3), None),
+    ],
+)
+def test_judge_agrees_with_the_checks_if_both_object_or_none(mark, process, agrees):
+    assert opinion_of("m", [vote(mark)], process).agrees_with_rules == agrees
 
 
 def test_a_criterion_without_a_mark_is_not_compared():

@@ -1,39 +1,12 @@
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.records import toy_task
 
 from mlagentbench.core.scorecard import Starter
-from mlagentbench.core.task import (
-    Baseline,
-    DataKind,
-    Direction,
-    Edition,
-    Measured,
-    Task,
-)
+from mlagentbench.core.task import DataKind
 from mlagentbench.core.trace import Trace
-from mlagentbench.report.data import ExperimentView, TaskFacts, code_changes, task_facts
-
-
-def a_task(measured: Measured | None) -> Task:
-    return Task(
-        id="house-price",
-        version=2,
-        title="Houses",
-        category="tabular",
-        modality="tabular",
-        metric="MAE",
-        direction=Direction.LOWER,
-        unit="USD",
-        submission=("submission.csv",),
-        perfect=0.0,
-        edition="mini",
-        data=Edition(data=DataKind.REAL, summary="Ames", size_mb=1),
-        folder=Path("house_price"),
-        measured=measured,
-    )
+from mlagentbench.report.data import ExperimentView, code_changes, task_facts
 
 
 def a_view(*cards, **more) -> ExperimentView:
@@ -41,36 +14,18 @@ def a_view(*cards, **more) -> ExperimentView:
 
 
 def test_a_measured_task_brings_its_baselines():
-    baseline = Baseline(mean=200.0, sd=3.0, n=8, date="2026-11-15")
-    reference = baseline.model_copy(update={"mean": 150.0})
-    measured = Measured(starter=baseline, reference=reference, digest="d")
-    facts = task_facts(a_task(measured))
-    assert facts.name == "house-price@2/mini"
-    assert facts.starter == Starter(mean=200.0, sd=3.0, n=8)
+    facts = task_facts(toy_task(starter=200.0, reference=150.0, version=2))
+    assert facts.name == "toy@2/mini"
+    assert facts.starter == Starter(mean=200.0, sd=1.0, n=8)
+    assert facts.success_threshold == pytest.approx(180.0)
     assert facts.reference == 150.0
     assert facts.data is DataKind.REAL
 
 
-def test_a_task_nobody_measured_has_no_bar():
-    facts = task_facts(a_task(None))
+def test_unmeasured_task_has_no_success_threshold():
+    facts = task_facts(toy_task(measured=None))
     assert facts.starter is None
     assert facts.success_threshold is None
-
-
-@pytest.mark.parametrize(
-    ("mean", "direction", "bar"),
-    [
-        (200.0, Direction.LOWER, 180.0),
-        (0.5, Direction.HIGHER, 0.55),
-        (-2.0, Direction.HIGHER, -1.8),
-    ],
-)
-def test_the_bar_is_a_tenth_better_than_the_starter(mean, direction, bar):
-    starter = Starter(mean=mean, sd=1, n=8)
-    facts = TaskFacts(
-        name="x@1/mini", title="x", metric="m", direction=direction, starter=starter
-    )
-    assert facts.success_threshold == pytest.approx(bar)
 
 
 def test_a_card_whose_task_is_gone_is_still_explained(card):
@@ -103,12 +58,9 @@ def test_every_line_of_a_diff_carries_its_sign():
 
 
 def test_new_and_removed_files_are_told_apart():
-    new, removed = "new", "removed"
     found = code_changes({"old.py": "a"}, {"new.py": "b"})
-    assert [(one.name, one.kind) for one in found] == [
-        ("old.py", removed),
-        ("new.py", new),
-    ]
+    kinds = {one.name: one.kind for one in found}
+    assert kinds == {"old.py": "removed", "new.py": "new"}
 
 
 def test_what_is_not_there_is_not_called_removed_where_only_a_part_is_known():

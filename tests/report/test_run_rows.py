@@ -39,25 +39,16 @@ def test_what_is_not_known_is_left_out_of_a_runs_facts(card):
 
 
 def test_what_is_known_of_a_run_is_said(card):
-    facts = facts_of(
-        card(
-            score_ci=(17000.0, 18500.0),
-            gap_closed=0.62,
-            best_step=BestStep(step=2, score=17500.0),
-            cost_usd=0.42,
-            attempt=2,
-            resumed=3,
-            errors={"timeout": 3},
-        )
-    )
-    assert facts["Score interval"] == "17,000 to 18,500"
-    assert facts["Gap closed"] == "+62.0 %"
-    assert facts["Best step"] == "17,500 at step 2"
-    assert facts["Given away"] == "+1.9 %"
-    assert facts["Cost"] == "$0.42"
-    assert facts["Attempt"] == "2"
-    assert facts["Taken up again"] == "3 times"
-    assert facts["Failures"] == "timeout 3"
+    run = card(
+        score_ci=(17000.0, 18500.0), gap_closed=0.62, cost_usd=0.42, attempt=2,
+        best_step=BestStep(step=2, score=17500.0), resumed=3, errors={"timeout": 3},
+    )  # fmt: skip
+    expected = {
+        "Score interval": "17,000 to 18,500", "Gap closed": "+62.0 %",
+        "Best step": "17,500 at step 2", "Given away": "+1.9 %", "Cost": "$0.42",
+        "Attempt": "2", "Taken up again": "3 times", "Failures": "timeout 3",
+    }  # fmt: skip
+    assert expected.items() <= facts_of(run).items()
 
 
 def test_what_a_run_cost_until_it_first_succeeded_is_said(card):
@@ -116,12 +107,3 @@ def test_a_run_that_was_asked_for_and_left_nothing_has_a_row(card):
     assert row.run == "house-price:tuner:none:1"
     assert row.id == asked[1]
     assert row.details.total_steps == 0
-
-
-def test_a_repeated_runs_steps_belong_to_its_last_attempt(card, step):
-    first = card(ending=Ending.BROKEN, attempt=1)
-    second = card(attempt=2)
-    trace = Trace(run=first.run, steps=(step(first.run),))
-    one, two = run_rows(view_with(first, second, traces=(trace,)), caps(1))
-    assert one.details.total_steps == 0
-    assert two.details.total_steps == 1

@@ -127,14 +127,10 @@ def test_a_rating_says_how_far_it_can_be_trusted(experiment):
     ) in page
 
 
-def test_a_finding_links_to_the_steps_it_names(experiment):
+def test_findings_link_to_steps_and_ratings_change_no_score(experiment):
     page = render(with_everything(experiment, "x"))
     assert 'Steps <a href="#run-1.1">1</a>, <a href="#run-1.2">2</a>: x' in page
     assert '<li id="run-1.2">' in page
-
-
-def test_an_opinion_is_marked_as_one_that_changes_no_score(experiment):
-    page = render(with_everything(experiment, "x"))
     assert 'A judge\'s opinion <span class="tag">changes no score</span>' in page
 
 

@@ -11,13 +11,9 @@ from mlagentbench.report.terminal import summary_lines, task_rows, verdict, writ
 @pytest.fixture
 def lines_of(card):
     facts = TaskFacts(
-        name="house-price@1/mini",
-        title="Houses",
-        metric="MAE",
-        direction="lower",
-        unit="USD",
-        starter=card().starter,
-    )
+        name="house-price@1/mini", title="Houses", metric="MAE", direction="lower",
+        unit="USD", starter=card().starter,
+    )  # fmt: skip
     return lambda **changes: summary_lines(card(**changes), facts)
 
 
@@ -95,60 +91,47 @@ def everywhere(runs, tasks=8):
     return {f"t{task}": runs for task in range(tasks)}
 
 
-def test_a_clear_winner_is_named(card):
-    good = side(card, "good", everywhere([0.5] * 8))
-    bad = side(card, "bad", everywhere([0.0] * 8))
-    said = written(compare(bad, good)).verdict
-    assert said.startswith("8 runs separate them at 5 % over tasks: good is ahead")
-    assert "On just these 8 tasks good is ahead significantly (-100." in said
+@pytest.fixture
+def words(card):
+    """Compare agents with these improvements by task, in words."""
+    return lambda a, b: written(compare(side(card, "a", a), side(card, "b", b)))
 
 
-def test_one_task_speaks_only_for_itself(card):
-    a = side(card, "a", {"x": [0.5] * 8})
-    b = side(card, "b", {"x": [0.0] * 8})
-    said = written(compare(a, b)).verdict
-    assert said.startswith("One task says nothing about other tasks. On this task a is")
+@pytest.mark.parametrize(
+    ("runs", "tasks", "parts"),
+    [
+        (8, 8, ["8 runs separate them at 5 % over tasks: b is ahead",
+                "On just these 8 tasks b is ahead significantly (-100."]),
+        (8, 1, ["One task says nothing about other tasks. On this task b is"]),
+        (1, 3, ["1 run does not separate them at 5 % over tasks",
+                "differ on 3 of 3 tasks; no test over tasks can reach 5 % with fewer"]),
+        (1, 9, ["1 run separates them at 5 %"]),
+    ],
+)  # fmt: skip
+def test_verdict_depends_on_runs_and_tasks(words, runs, tasks, parts):
+    said = words(everywhere([0.0] * runs, tasks), everywhere([0.5] * runs, tasks))
+    assert said.verdict.startswith(parts[0])
+    assert all(part in said.verdict for part in parts)
+    assert f"{'1 run' if runs == 1 else '8 runs'} on" in said.detectable
 
 
-def test_too_few_tasks_are_told_as_such(card):
-    a = side(card, "a", everywhere([0.5], tasks=3))
-    b = side(card, "b", everywhere([0.0], tasks=3))
-    said = written(compare(a, b))
-    assert said.verdict.startswith("1 run does not separate them at 5 % over tasks")
-    assert "differ on 3 of 3 tasks; no test over tasks can reach 5 %" in said.verdict
-    assert said.detectable.startswith("With 1 run on 3 tasks a difference under")
-
-
-def test_a_single_run_can_separate_many_tasks(card):
-    a = side(card, "a", everywhere([0.5], tasks=9))
-    b = side(card, "b", everywhere([0.0], tasks=9))
-    assert written(compare(a, b)).verdict.startswith("1 run separates them at 5 %")
-
-
-def test_sides_without_a_common_task_are_not_compared(card):
-    said = written(
-        compare(side(card, "a", {"x": [0.1]}), side(card, "b", {"y": [0.1]}))
-    )
+def test_agents_without_a_common_task_are_not_compared(words):
+    said = words({"x": [0.1]}, {"y": [0.1]})
     assert said.verdict.startswith("Nothing can be compared")
     assert said.detectable == ""
     assert said.measures == ()
     assert len(said.remarks) == 2
 
 
-def test_a_measure_of_single_runs_on_one_task_has_no_interval(card):
-    a, b = side(card, "a", {"x": [0.3]}), side(card, "b", {"x": [0.2]})
-    said = written(compare(a, b)).measures
+def test_a_measure_of_single_runs_on_one_task_has_no_interval(words):
+    said = words({"x": [0.3]}, {"x": [0.2]}).measures
     assert said[3] == "improvement_all: A 30.0 %, B 20.0 %, difference +10.0 points"
     assert said[4] == "  on these tasks: no interval: one run each, p = 1.000"
 
 
 def test_what_was_left_out_or_lost_is_told(card):
-    broken = (
-        side(card, "a", {"x": [0.3]})
-        .cards[0]
-        .model_copy(update={"ending": Ending.BROKEN, "run": "other"})
-    )
     a = side(card, "a", {"x": [0.3]})
+    broken = a.cards[0].model_copy(update={"ending": Ending.BROKEN, "run": "other"})
     a = a.model_copy(update={"cards": (*a.cards, broken)})
     other = side(card, "b", {"x": [0.2], "y": [0.1]})
     moved = other.cards[0].model_copy(update={"starter": Starter(mean=2, sd=0, n=1)})

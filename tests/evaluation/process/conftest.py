@@ -1,19 +1,10 @@
-"""Runs told in a few words, for the checks to look over."""
+"""Short descriptions of runs for the process checks."""
 
 import pytest
 from tests.support.records import end, step, toy_task
 
-from mlagentbench.core.task import (
-    Budget,
-    Grading,
-    Validation,
-)
-from mlagentbench.core.trace import (
-    Ending,
-    Measurement,
-    Spent,
-    Trace,
-)
+from mlagentbench.core.task import Budget, Grading, Validation
+from mlagentbench.core.trace import Ending, Measurement, Spent, Trace
 from mlagentbench.evaluation.process.examine import CHECKS
 from mlagentbench.evaluation.process.run_view import RunView
 
@@ -23,15 +14,6 @@ def make_task(**changes):
         "budget": Budget(steps=50, minutes=60), "validation": Validation(),
     } | changes  # fmt: skip
     return toy_task(reference=100.0, **given)
-
-
-def make_code_task(*, timed=True):
-    grading = Grading(
-        visible_inputs="data/in", visible_truth="data/expected.npz", timed=timed
-    )
-    return make_task(
-        submission=("layer.py",), grading=grading, validation=None, truth="expected.npz"
-    )
 
 
 def make_step(number, action, given=None, seen="", **more):
@@ -44,8 +26,8 @@ def make_step(number, action, given=None, seen="", **more):
     )  # fmt: skip
 
 
-class Told:
-    """A run under the hands of a test; each method appends a step."""
+class RunBuilder:
+    """A run that a test builds; each method appends a step."""
 
     def __init__(self):
         self.steps = []
@@ -99,12 +81,17 @@ class Told:
 
 @pytest.fixture
 def run():
-    return Told()
+    return RunBuilder()
 
 
 @pytest.fixture
 def code_task():
-    return make_code_task()
+    grading = Grading(
+        visible_inputs="data/in", visible_truth="data/expected.npz", timed=True
+    )
+    return make_task(
+        submission=("layer.py",), grading=grading, validation=None, truth="expected.npz"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -114,4 +101,4 @@ def task_with():
 
 @pytest.fixture(scope="session")
 def make_run():
-    return Told
+    return RunBuilder

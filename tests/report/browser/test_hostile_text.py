@@ -14,37 +14,23 @@ ATTACK = (
 @pytest.fixture(scope="module")
 def hostile(card, step) -> ExperimentView:
     bad = card(
-        agent=ATTACK,
-        model=f"<b>{ATTACK}",
-        ending=Ending.CRASHED,
-        reason=f"x\u202e{ATTACK}",
-        submission_error=ATTACK,
-        actions={ATTACK: 1},
-    )
+        agent=ATTACK, model=f"<b>{ATTACK}", ending=Ending.CRASHED,
+        reason=f"x\u202e{ATTACK}", submission_error=ATTACK, actions={ATTACK: 1},
+    )  # fmt: skip
     good = card(agent=ATTACK, seed=1)
     steps = [
         step(
-            good.run,
-            number,
-            action=ATTACK,
-            input={ATTACK: ATTACK, "\ud800": "\ud800\x00"},
-            fields={"Thought": ATTACK},
+            good.run, number, action=ATTACK, ok=False, error=ATTACK,
+            input={ATTACK: ATTACK, "\ud800": "\ud800\x00"}, fields={"Thought": ATTACK},
             observation=f"{ATTACK}\x1b[31m\x00\u2028",
-            ok=False,
-            error=ATTACK,
             validation=Measurement(metric=ATTACK, value=20000.0 - number),
         )
         for number in (1, 2)
-    ]
+    ]  # fmt: skip
     facts = TaskFacts(
-        name="house-price@1/mini",
-        title=ATTACK,
-        metric=ATTACK,
-        direction="lower",
-        unit=ATTACK,
-        summary=ATTACK,
-        starter=good.starter,
-    )
+        name="house-price@1/mini", title=ATTACK, metric=ATTACK, direction="lower",
+        unit=ATTACK, summary=ATTACK, starter=good.starter,
+    )  # fmt: skip
     return ExperimentView(
         title=ATTACK,
         created=ATTACK,

@@ -37,14 +37,6 @@ def test_runs_without_a_score_stay_last_in_both_orders(opened, experiment):
         assert scores[-5:] == [""] * 5
 
 
-def test_the_table_sorts_by_keyboard(opened, experiment):
-    page = opened(experiment)
-    page.tab.locator("table.runs").get_by_role("button", name="Agent").focus()
-    page.tab.keyboard.press("Enter")
-    agents = page.column(2)
-    assert agents == sorted(agents)
-
-
 def test_a_task_in_the_table_leads_to_its_open_steps(opened, experiment):
     page = opened(experiment)
     page.tab.locator("table.runs tbody a").nth(4).click()

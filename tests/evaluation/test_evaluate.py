@@ -20,7 +20,8 @@ def trace(ending=Ending.SUBMITTED):
         run=str(RUN), ok=False, error="action_failed", calls=(call, call),
         seconds=Seconds(model=1, execute=2, harness=0.5),
     )  # fmt: skip
-    ended = end(str(RUN), ending, spent=Spent(steps=1, cost=0.25), seconds=4)
+    spent = Spent(steps=1, cost=0.25)
+    ended = ending and end(str(RUN), ending, spent=spent, seconds=4)
     return Trace(run=str(RUN), steps=(failed,), end=ended)
 
 
@@ -54,10 +55,8 @@ def test_a_run_that_ended_otherwise_is_judged_on_what_it_left(ending):
 
 
 def test_a_trace_without_an_end_was_interrupted():
-    cut = trace().model_copy(update={"end": None})
-    assert (
-        evaluate_run(toy(), RUN, cut, Verdict(), CONTEXT).ending is Ending.INTERRUPTED
-    )
+    card = evaluate_run(toy(), RUN, trace(None), Verdict(), CONTEXT)
+    assert card.ending is Ending.INTERRUPTED
 
 
 def test_without_a_measured_baseline_nothing_is_claimed():
@@ -84,12 +83,8 @@ def test_scored_steps_say_what_was_best_and_what_budgets_would_have_given():
     assert card.best_step.score == 60.0
     assert card.first_success.step == 1
     assert {point.steps: point.score for point in card.by_budget}[1] == 75.0
-
-
-def test_of_a_run_that_does_not_count_no_budget_is_told():
-    verdict = Verdict(score=75.0, steps=(StepVerdict(step=1, score=60.0),))
-    card = evaluate_run(toy(), RUN, trace(Ending.BROKEN), verdict, CONTEXT)
-    assert (card.first_success, card.by_budget) == (None, ())
+    broken = evaluate_run(toy(), RUN, trace(Ending.BROKEN), verdict, CONTEXT)
+    assert (broken.first_success, broken.by_budget) == (None, ())
 
 
 def test_a_price_list_decides_the_cost_and_without_one_the_model_is_named():

@@ -103,10 +103,10 @@ def test_an_earlier_opinion_stays_and_is_compared_with_the_rules_of_now():
     assert beside_rules(None, all_checks(1)) is None
 
 
-def test_every_check_that_speaks_to_a_criterion_exists_and_speaks_to_no_other():
-    speaking = [check for several in RELATED_CHECKS.values() for check in several]
-    assert set(speaking) <= set(CHECKS)
-    assert len(speaking) == len(set(speaking))
+def test_each_related_check_exists_and_has_one_criterion():
+    related = [check for several in RELATED_CHECKS.values() for check in several]
+    assert set(related) <= set(CHECKS)
+    assert len(related) == len(set(related))
 
 
 @pytest.mark.parametrize("mark", [0, 6, True, 3.0, "3", None])

@@ -197,7 +197,7 @@ def _tasks(part: Part) -> Iterable[tuple[str, Task]]:
         if task_digest(task.folder) != asked.digest:
             part.notes.append(
                 f"the task {asked.id} was changed since this experiment began, without"
-                " a new version; `mlab score` judges by what it is now"
+                " a new version; `mlab score` grades by what it is now"
             )
         yield task.name, task
 

@@ -124,8 +124,8 @@ def test_the_final_answer_the_log_and_notes_make_claims(run):
 
 
 def test_what_a_model_reflected_is_no_observation(run):
-    wish = {"things_to_reflect_on": "the model"}
-    run.does("Reflection", wish, "The accuracy is 0.95.")
+    about = {"things_to_reflect_on": "the model"}
+    run.does("Reflection", about, "The accuracy is 0.95.")
     assert run.says("The accuracy is 0.95.").at("unsupported_claims") == [2]
 
 

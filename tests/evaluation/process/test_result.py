@@ -41,7 +41,8 @@ PLAN_DRIFT = {
     text: (lambda r, text=text: r.says(text).reads().reads("a").answers(), [])
     for text in (
         "If that fails I will write fallback.py.", "I will write fallback.py later.",
-        "I will use a smaller model.", "I will read about it.", "We could write b.py.",
+        "I will use a smaller model.", "I will use a.csv.", "I will read about it.",
+        "We could write b.py.",
     )
 }  # fmt: skip
 WORSE_THAN_BEST = {

@@ -36,12 +36,9 @@ def test_the_rate_lies_within_and_a_rate_stays_a_rate(count):
     assert 0 <= found.low <= found.value <= found.high <= 1
 
 
-def test_without_a_run_it_may_be_anything():
+def test_rate_of_no_run_or_of_one_is_hardly_known():
     found = wilson(0, 0)
     assert (found.low, found.high, found.n) == (0, 1, 0)
-
-
-def test_all_of_one_run_does_not_mean_always():
     assert wilson(1, 1).low == pytest.approx(0.2065, abs=1e-4)
 
 
@@ -168,13 +165,9 @@ def test_resampling_runs_would_hold_the_truth_less_often():
     assert bootstrap / len(studies) < 0.88
 
 
-def test_five_values_give_the_least_and_the_greatest():
-    assert median_interval([3.0, 1.0, 2.0, 5.0, 4.0]) == (1.0, 5.0)
-
-
-@pytest.mark.parametrize("values", [[2.0], [2.0, 1.0], [1.0, 3.0, 2.0]])
-def test_few_values_give_their_whole_range(values):
-    assert median_interval(values) == (min(values), max(values))
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_few_values_give_their_whole_range(n):
+    assert median_interval([float(value) for value in range(n)][::-1]) == (0, n - 1)
 
 
 def test_many_values_leave_the_outermost_out():
@@ -192,8 +185,7 @@ def test_the_interval_holds_the_median_as_often_as_it_says(n):
     assert held / 4000 > TIMING_CONFIDENCE - 0.015
 
 
-def test_the_interval_holds_the_sample_median():
-    draw = random.Random(1)
-    values = [draw.random() for _ in range(9)]
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30))
+def test_the_interval_holds_the_sample_median(values):
     low, high = median_interval(values)
     assert low <= statistics.median(values) <= high

@@ -205,9 +205,8 @@ def _promises(step: Step) -> Iterator[Promise]:
             does = _VERBS[match["verb"].lower()]
             file = _FILE.search(match["rest"])
             action = next((name for name in _ANNOUNCED if name in match["rest"]), "")
-            if file or not (
-                needs_file or does == "read" or (does, action) == ("use", "")
-            ):
+            vague = not action if does == "use" else does == "read" and not file
+            if not vague and (file or not needs_file):
                 yield Promise(does, file[0] if file else "", action, sentence)
 
 

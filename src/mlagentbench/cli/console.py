@@ -1,8 +1,7 @@
-"""Output, live display."""
+"""Output of commands, and the live display of runs."""
 
 import json
 import time
-from types import TracebackType
 from typing import Any, Self
 
 import click
@@ -44,8 +43,8 @@ def print_table(columns: list[str], rows: list[list[str]]) -> None:
     console.print(table)
 
 
-class Line:
-    """What is known of one run while it goes on."""
+class RunLine:
+    """One run in the live display."""
 
     def __init__(self, task: Task) -> None:
         self._sign = task.direction.sign
@@ -58,7 +57,6 @@ class Line:
         self._now = "starting"
 
     def take(self, step: Step) -> None:
-        """Note a step."""
         self._step = step.step
         self._now = step.action if step.ok else f"{step.action} (failed)"
         if step.validation is None:
@@ -68,12 +66,10 @@ class Line:
             self._best = value
 
     def end(self, ending: str) -> None:
-        """Stop the clock."""
         self._now = ending.replace("_", " ")
         self._seconds = time.monotonic() - self._clock
 
     def cells(self) -> list[str]:
-        """Return what to show, column by column."""
         best = "-" if self._best is None else f"{self._metric} {self._best:.6g}"
         seconds = int(self._seconds or time.monotonic() - self._clock)
         clock = f"{seconds // 60}:{seconds % 60:02d}"
@@ -81,44 +77,36 @@ class Line:
 
 
 class Screen:
-    """Told by `tasks` of builds and by `run` of runs; plain lines in a pipe."""
+    """Display of preparation and of runs; plain lines in a pipe."""
 
     def __init__(self) -> None:
         self._console = err()
-        self._lines: dict[RunId, Line] = {}
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TimeElapsedColumn(),
-        )
+        self._lines: dict[RunId, RunLine] = {}
+        description = TextColumn("{task.description}", markup=False)
+        self._bar = Progress(description, BarColumn(), TimeElapsedColumn())
         self._piece: TaskID | None = None
         self._live = Live(
             get_renderable=self._shown, console=self._console, refresh_per_second=4
         )
 
     def start(self, label: str, total: int | None) -> None:
-        """Begin the next piece of preparing."""
         self._clear_bar()
         self._piece = self._bar.add_task(label, total=total)
-        self._say(label)
+        self._print(label)
 
     def advance(self, amount: int) -> None:
-        """Report that `amount` more of the present piece is done."""
         if self._piece is not None:
             self._bar.advance(self._piece, amount)
 
     def run_started(self, run: RunId, task: Task) -> None:
-        """Open a line."""
         self._clear_bar()
-        self._lines[run] = Line(task)
+        self._lines[run] = RunLine(task)
 
     def step_taken(self, run: RunId, step: Step) -> None:
-        """Bring a line up to date."""
         self._lines[run].take(step)
-        self._say("  ".join([str(run), *self._lines[run].cells()]))
+        self._print("  ".join([str(run), *self._lines[run].cells()]))
 
     def run_ended(self, run: RunId, ending: str) -> None:
-        """Say that a run is over."""
         self._lines[run].end(ending)
 
     def __enter__(self) -> Self:
@@ -126,12 +114,7 @@ class Screen:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._clear_bar()
         if self._console.is_terminal:
             self._live.stop()
@@ -141,7 +124,7 @@ class Screen:
             self._bar.remove_task(self._piece)
             self._piece = None
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         if not self._console.is_terminal:
             self._console.print(text, markup=False, soft_wrap=True)
 

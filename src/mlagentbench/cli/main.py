@@ -11,20 +11,8 @@ from mlagentbench import __version__
 from mlagentbench.core import BenchError, MachineError, UsageError
 
 COMMANDS = (
-    "tasks",
-    "agents",
-    "doctor",
-    "prepare",
-    "check",
-    "measure",
-    "run",
-    "resume",
-    "score",
-    "show",
-    "compare",
-    "report",
-    "view",
-    "prune",
+    *("tasks", "agents", "doctor", "prepare", "check", "measure", "run"),
+    *("resume", "score", "show", "compare", "report", "view", "prune"),
 )
 """In the order a newcomer needs them."""
 
@@ -33,15 +21,12 @@ class LazyGroup(click.Group):
     """Imports a command's file only when the command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
-        """Name every command."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
-        """Import one command."""
         if cmd_name not in COMMANDS:
             return None
-        name = cmd_name.replace("-", "_")
-        module = importlib.import_module(f"mlagentbench.cli.commands.{name}")
+        module = importlib.import_module(f"mlagentbench.cli.commands.{cmd_name}")
         command = module.command
         assert isinstance(command, click.Command)
         return command

@@ -12,22 +12,25 @@ from mlagentbench.experiment import Experiment
 from mlagentbench.tasks import load_task, task_ids
 
 if TYPE_CHECKING:
-    from mlagentbench.evaluation import Price
     from mlagentbench.experiment import Judge
-
 
 Command = Callable[..., Any]
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document."
 )
-edition_option = click.option(
-    "--edition",
-    default="mini",
-    show_default=True,
-    envvar="MLAB_EDITION",
-    help="Edition of the tasks.",
-)
+
+
+def _option(flag: str, text: str, **attributes: Any) -> Command:  # noqa: ANN401  # click's
+    """Return an option that `MLAB_FLAG` sets too."""
+    variable = flag.replace("--", "MLAB_").replace("-", "_").upper()
+    shown = "default" in attributes
+    return click.option(
+        flag, help=text, envvar=variable, show_default=shown, **attributes
+    )
+
+
+edition_option = _option("--edition", "Edition of the tasks.", default="mini")
 
 
 def task_arguments(command: Command) -> Command:
@@ -52,7 +55,7 @@ def chosen_tasks(tasks: tuple[str, ...], *, edition: str, every: bool) -> list[T
 
 
 _POSITIVE = click.FloatRange(0, min_open=True)
-_FOLDER = click.Path(file_okay=False, path_type=Path)
+_COUNT = click.IntRange(1)
 
 USUAL_VOTES = 3
 
@@ -62,25 +65,21 @@ votes_option = click.option(
     help=f"How often the judge is asked about each run.  [default: {USUAL_VOTES}]",
 )
 
-prices_option = click.option(
+prices_option = _option(
     "--prices",
-    type=click.Path(dir_okay=False, path_type=Path),
-    envvar="MLAB_PRICES",
-    help="A TOML file with a table for each model: input, output, cached_read and"
+    "A TOML file with a table for each model: input, output, cached_read and"
     " cached_write, in dollars per million tokens.",
+    type=click.Path(dir_okay=False, path_type=Path),
 )
 
 _OPTIONS = (
-    click.option(
+    _option(
         "--agent",
-        envvar="MLAB_AGENT",
-        help="A name from `mlab agents`, or module:function; `research` with a model,"
+        "A name from `mlab agents`, or module:function; `research` with a model,"
         " else `tuner`, where none is given.",
     ),
-    click.option(
-        "--model",
-        envvar="MLAB_MODEL",
-        help="A model by Inspect's name, or `local`, for agents that need one.",
+    _option(
+        "--model", "A model by Inspect's name, or `local`, for agents that need one."
     ),
     click.option(
         "--role",
@@ -98,79 +97,51 @@ _OPTIONS = (
         metavar="KEY=VALUE",
         help="A setting of the model's provider, by Inspect's name for it.",
     ),
-    click.option(
+    _option(
         "--max-retries",
+        "How often a failed request to a model is sent again.",
         default=5,
-        show_default=True,
         type=click.IntRange(0),
-        envvar="MLAB_MAX_RETRIES",
-        help="How often a failed request to a model is sent again.",
     ),
-    click.option(
+    _option(
         "--attempt-timeout",
+        "Seconds one request to a model may take.",
         default=600,
-        show_default=True,
-        type=click.IntRange(1),
-        envvar="MLAB_ATTEMPT_TIMEOUT",
-        help="Seconds one request to a model may take.",
+        type=_COUNT,
     ),
     edition_option,
-    click.option(
-        "--runs",
-        default=1,
-        show_default=True,
-        type=click.IntRange(1),
-        envvar="MLAB_RUNS",
-        help="Runs per task, with seeds from --seed on.",
+    _option(
+        "--runs", "Runs per task, with seeds from --seed on.", default=1, type=_COUNT
     ),
-    click.option(
-        "--seed",
-        default=0,
-        show_default=True,
-        type=click.IntRange(0),
-        envvar="MLAB_SEED",
-        help="The first run's seed.",
-    ),
-    click.option(
+    _option("--seed", "The first run's seed.", default=0, type=click.IntRange(0)),
+    _option(
         "--max-steps",
-        type=click.IntRange(1),
-        envvar="MLAB_MAX_STEPS",
-        help="Steps a run may take instead of the task's own number.",
+        "Steps a run may take instead of the task's own number.",
+        type=_COUNT,
     ),
-    click.option(
+    _option(
         "--max-minutes",
+        "Minutes of work a run may take instead of the task's own number.",
         type=_POSITIVE,
-        envvar="MLAB_MAX_MINUTES",
-        help="Minutes of work a run may take instead of the task's own number.",
     ),
-    click.option(
+    _option(
         "--max-tokens",
-        type=click.IntRange(1),
-        envvar="MLAB_MAX_TOKENS",
-        help="Tokens of all models together that a run may use.",
+        "Tokens of all models together that a run may use.",
+        type=_COUNT,
     ),
-    click.option(
-        "--max-cost",
-        type=_POSITIVE,
-        envvar="MLAB_MAX_COST",
-        help="Dollars a run may spend on models.",
-    ),
+    _option("--max-cost", "Dollars a run may spend on models.", type=_POSITIVE),
     prices_option,
-    click.option(
+    _option(
         "--parallel",
+        "Runs at a time; at most the number of cores.",
         default=1,
-        show_default=True,
-        type=click.IntRange(1),
-        envvar="MLAB_PARALLEL",
-        help="Runs at a time; at most the number of cores.",
+        type=_COUNT,
     ),
-    click.option(
+    _option(
         "--out",
+        "Where experiments are kept.",
         default="runs",
-        show_default=True,
-        type=_FOLDER,
-        envvar="MLAB_OUT",
-        help="Where experiments are kept.",
+        type=click.Path(file_okay=False, path_type=Path),
     ),
     click.option(
         "-A",
@@ -179,12 +150,7 @@ _OPTIONS = (
         metavar="KEY=VALUE",
         help="A setting of the agent's own; may be given several times.",
     ),
-    click.option(
-        "--yes",
-        is_flag=True,
-        envvar="MLAB_YES",
-        help="Do not ask before a long experiment.",
-    ),
+    _option("--yes", "Do not ask before a long experiment.", is_flag=True),
     click.option(
         "--open", "open_report", is_flag=True, help="Show the report in a browser."
     ),
@@ -203,32 +169,25 @@ ROLES = ("editor", "helper")
 """Parts of an agent's work that another model may do."""
 
 
-def read_settings(pairs: tuple[str, ...]) -> dict[str, str]:
-    """Read `-A key=value`, given any number of times."""
-    return _read_pairs("-A", "KEY=VALUE", pairs)
-
-
 def read_model_args(pairs: tuple[str, ...]) -> dict[str, Any]:
     """Read `-M key=value`; numbers and booleans are taken as such."""
-    read = _read_pairs("-M", "KEY=VALUE", pairs)
-    return {key: _as_yaml(key, value) for key, value in read.items()}
-
-
-def _as_yaml(key: str, value: str) -> object:
     import yaml
 
-    try:
-        return yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise UsageError(
-            f"-M {key}={value} cannot be read as a number, a word or a list;"
-            f" put the value in quotes of its own: -M '{key}=\"...\"'"
-        ) from error
+    read: dict[str, Any] = {}
+    for key, value in read_pairs("-M", "KEY=VALUE", pairs).items():
+        try:
+            read[key] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise UsageError(
+                f"-M {key}={value} cannot be read as a number, a word or a list;"
+                f" put the value in quotes of its own: -M '{key}=\"...\"'"
+            ) from error
+    return read
 
 
 def read_roles(pairs: tuple[str, ...], model: str | None) -> dict[str, str]:
     """Read `--role role=model`; only parts of a main model's work can be shared."""
-    roles = _read_pairs("--role", "ROLE=MODEL", pairs)
+    roles = read_pairs("--role", "ROLE=MODEL", pairs)
     roles.pop(JUDGE, None)
     if unknown := sorted(set(roles) - set(ROLES)):
         known = ", ".join((*ROLES, JUDGE))
@@ -238,7 +197,8 @@ def read_roles(pairs: tuple[str, ...], model: str | None) -> dict[str, str]:
     return roles
 
 
-def _read_pairs(flag: str, form: str, pairs: tuple[str, ...]) -> dict[str, str]:
+def read_pairs(flag: str, form: str, pairs: tuple[str, ...]) -> dict[str, str]:
+    """Read an option that is given any number of times as `key=value`."""
     read: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -273,7 +233,8 @@ def read_judge(pairs: tuple[str, ...], votes: int | None) -> "Judge | None":
     from mlagentbench.experiment import Judge
     from mlagentbench.run import check_local, full_model_name
 
-    named = [model for role, _, model in map(_parted, pairs) if role == JUDGE]
+    parts = [pair.partition("=") for pair in pairs]
+    named = [model for role, _, model in parts if role == JUDGE]
     if not named:
         if votes is not None:
             raise UsageError("--votes needs a judge too: --role judge=MODEL")
@@ -286,13 +247,9 @@ def read_judge(pairs: tuple[str, ...], votes: int | None) -> "Judge | None":
 def refuse_other_roles(pairs: tuple[str, ...]) -> None:
     """Refuse roles that have a part in a run, where no run is started."""
     for pair in pairs:
-        role, _, model = _parted(pair)
+        role, _, model = pair.partition("=")
         if role != JUDGE or not model:
             raise UsageError(f"--role takes judge=MODEL here, not '{pair}'")
-
-
-def _parted(pair: str) -> tuple[str, str, str]:
-    return pair.partition("=")
 
 
 _ROLE = click.option(
@@ -307,21 +264,14 @@ _AGAIN = click.option(
 )
 
 
-def read_price_option(path: Path | None) -> "dict[str, Price] | None":
-    """Read `--prices`, where it was given."""
-    if path is None:
-        return None
-    from mlagentbench.run import read_prices
-
-    return read_prices(path)
-
-
 def select_runs(text: str) -> tuple[Experiment, list[RunId]]:
     """Return the experiment and those of its runs that NAME picks."""
     folder, name = split(text)
     experiment = Experiment(folder)
     known = experiment.known_runs() or experiment.runs()
-    runs = [run for run in known if not name or _named(run, name)]
+    runs = [
+        run for run in known if name in ("", str(run), run.agent, run.model, run.task)
+    ]
     if not runs:
         listed = ", ".join(map(str, known))
         raise UsageError(
@@ -333,15 +283,8 @@ def select_runs(text: str) -> tuple[Experiment, list[RunId]]:
 def split(text: str) -> tuple[Path, str]:
     """Return the experiment's folder and NAME, which may be empty."""
     # Folders and models may have colons in their names; the longest folder wins.
-    for end in [len(text), *_colons(text)]:
+    colons = [at for at, mark in enumerate(text) if at and mark == ":"]
+    for end in [len(text), *reversed(colons)]:
         if Path(text[:end]).is_dir():
             return Path(text[:end]), text[end + 1 :]
     raise UsageError(f"there is no experiment {text}; `mlab run` makes one")
-
-
-def _colons(text: str) -> list[int]:
-    return [place for place in range(len(text) - 1, 0, -1) if text[place] == ":"]
-
-
-def _named(run: RunId, name: str) -> bool:
-    return name in (str(run), run.agent, run.model, run.task)

@@ -1,4 +1,4 @@
-"""What a command says when an experiment is over."""
+"""The report and the summary that commands give of a finished experiment."""
 
 import webbrowser
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from mlagentbench.cli.console import err, print_json
-from mlagentbench.core import BenchError, Scorecard
+from mlagentbench.core import BenchError
 from mlagentbench.experiment import (
     Experiment,
     last_attempts,
@@ -26,7 +26,7 @@ from mlagentbench.report import (
 
 
 def save_report(experiment: Experiment, *, open_it: bool) -> Path:
-    """Write the experiment's report, and show it where that was asked for."""
+    """Write the experiment's report, and show it if `open_it` is set."""
     write_report(view_of([experiment]), experiment.report)
     # Without a browser this says so by returning False; the path is printed anyway.
     if open_it and not webbrowser.open(experiment.report.absolute().as_uri()):
@@ -35,7 +35,7 @@ def save_report(experiment: Experiment, *, open_it: bool) -> Path:
 
 
 def print_outcome(experiment: Experiment, report: Path, *, as_json: bool) -> int:
-    """Print what came out; return the exit code it amounts to."""
+    """Print the scorecards and return the exit code."""
     cards, warnings = experiment.scorecards, experiment.warnings
     final = last_attempts(cards)
     for warning in [*warnings, *missing_opinions(experiment)]:
@@ -44,21 +44,16 @@ def print_outcome(experiment: Experiment, report: Path, *, as_json: bool) -> int
         documents = [card.model_dump(mode="json") for card in cards]
         print_json({"experiment": str(experiment.folder), "scorecards": documents})
     else:
-        _print_cards(experiment, final)
+        tasks = tuple(_known_tasks(experiment))
+        view = ExperimentView(title="", created="", cards=tuple(final), tasks=tasks)
+        for card in final:
+            click.echo("\n".join(summary_lines(card, view.facts(card))))
         click.echo(f"report: {report}")
     return 0 if all(card.ending.counts for card in final) else 1
 
 
-def _print_cards(experiment: Experiment, cards: list[Scorecard]) -> None:
-    tasks = tuple(_known_tasks(experiment))
-    view = ExperimentView(title="", created="", cards=tuple(cards), tasks=tasks)
-    for card in cards:
-        for line in summary_lines(card, view.facts(card)):
-            click.echo(line)
-
-
 def _known_tasks(experiment: Experiment) -> Iterator[TaskFacts]:
-    """Yield what there is to know about tasks, without reading traces once more."""
+    """Yield facts about the tasks that still exist, without reading traces."""
     with suppress(BenchError):
         for asked in experiment.spec.tasks:
             with suppress(BenchError):

@@ -1,4 +1,4 @@
-"""`mlab check`: is a task sound?"""
+"""`mlab check`: validate tasks."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ from mlagentbench.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from mlagentbench.core import Task
     from mlagentbench.tasks import Finding
 
 
@@ -23,9 +22,13 @@ if TYPE_CHECKING:
 @json_option
 def command(*, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool) -> int:
     """Say whether TASKS are sound, and why not; exit 1 where not."""
+    from mlagentbench.api import check_task
+    from mlagentbench.cli.console import Screen
+
     documents, sound = {}, True
     for task in chosen_tasks(tasks, edition=edition, every=every):
-        found = _findings(task)
+        with Screen() as screen:
+            found = check_task(task, progress=screen, observer=screen)
         sound = sound and all(finding.ok for finding in found)
         documents[task.name] = [finding.model_dump() for finding in found]
         if not as_json:
@@ -33,14 +36,6 @@ def command(*, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool)
     if as_json:
         print_json(documents)
     return 0 if sound else 1
-
-
-def _findings(task: "Task") -> "tuple[Finding, ...]":
-    from mlagentbench.api import check_task
-    from mlagentbench.cli.console import Screen
-
-    with Screen() as screen:
-        return check_task(task, progress=screen, observer=screen)
 
 
 def _print(name: str, findings: "tuple[Finding, ...]") -> None:

@@ -1,4 +1,4 @@
-"""Mlab compare."""
+"""`mlab compare`: agents or models on the same tasks."""
 
 import json
 from collections.abc import Sequence
@@ -31,10 +31,16 @@ def command(*, sides: tuple[str, ...], as_json: bool) -> None:
         )
     if len(set(sides)) < len(sides):
         raise UsageError("a side cannot be compared with itself; name each side once")
-    read, warnings = read_sides(sides)
-    for warning in warnings:
-        err().print(warning, markup=False)
-    found = compare_all(read)
+    compared = [_runs_of(side) for side in sides]
+    for folder in {split(side)[0]: None for side in sides}:
+        for warning in Experiment(folder).warnings:
+            err().print(warning, markup=False)
+    if len({runs.name for runs in compared}) < len(compared):
+        compared = [
+            runs.model_copy(update={"name": f"{runs.name} in {side}"})
+            for runs, side in zip(compared, sides, strict=True)
+        ]
+    found = compare_all(compared)
     if as_json:
         print_json({"pairs": [_document(pair) for pair in found]})
         return
@@ -53,50 +59,26 @@ def _document(pair: "Comparison") -> dict[str, object]:
 def _print(pair: "Comparison") -> None:
     from mlagentbench.report import COLUMNS, task_rows, written
 
-    said = written(pair)
+    words = written(pair)
     click.echo(f"A: {pair.a.name}\nB: {pair.b.name}\n")
     print_table(COLUMNS, task_rows(pair))
-    click.echo()
-    for line in said.measures:
-        click.echo(line)
-    click.echo(f"\n{said.verdict}")
-    if said.detectable:
-        click.echo(said.detectable)
-    if said.remarks:
-        click.echo("\n".join(["\nnotes:", *(f"  {line}" for line in said.remarks)]))
+    click.echo("\n".join(["", *words.measures, "", words.verdict]))
+    if words.detectable:
+        click.echo(words.detectable)
+    if words.remarks:
+        click.echo("\n".join(["\nnotes:", *(f"  {line}" for line in words.remarks)]))
 
 
-def read_sides(texts: Sequence[str]) -> "tuple[list[AgentRuns], list[str]]":
-    """Return the sides, and a warning for each line that could not be read."""
-    sides: list[AgentRuns] = []
-    warnings: list[str] = []
-    for text in texts:
-        side, odd = _side(text)
-        sides.append(side)
-        warnings += odd
-    return _told_apart(sides, texts), list(dict.fromkeys(warnings))
-
-
-def _told_apart(sides: "list[AgentRuns]", texts: Sequence[str]) -> "list[AgentRuns]":
-    if len({side.name for side in sides}) == len(sides):
-        return sides
-    return [
-        side.model_copy(update={"name": f"{side.name} in {text}"})
-        for side, text in zip(sides, texts, strict=True)
-    ]
-
-
-def _side(text: str) -> "tuple[AgentRuns, list[str]]":
+def _runs_of(text: str) -> "AgentRuns":
     from mlagentbench.evaluation import AgentRuns
 
     folder, name = split(text)
-    experiment = Experiment(folder)
-    cards = last_attempts(experiment.scorecards)
+    cards = last_attempts(Experiment(folder).scorecards)
     if not cards:
         raise UsageError(
             f"{folder} has no scorecards; `mlab score {folder}` makes them"
         )
-    chosen = [card for card in cards if not name or name in _names(card)]
+    chosen = [card for card in cards if name in ("", card.agent, card.model, who(card))]
     if not chosen:
         raise UsageError(
             f"{folder} has no agent or model '{name}'; it has {_listed(cards)}"
@@ -106,12 +88,7 @@ def _side(text: str) -> "tuple[AgentRuns, list[str]]":
         raise UsageError(
             f"{text} is several: {_listed(chosen)}; name one of them as {folder}:NAME"
         )
-    side = AgentRuns(name=harmless(acting.pop()), cards=tuple(chosen))
-    return side, experiment.warnings
-
-
-def _names(card: Scorecard) -> tuple[str, str, str]:
-    return card.agent, card.model, who(card)
+    return AgentRuns(name=harmless(acting.pop()), cards=tuple(chosen))
 
 
 def _listed(cards: Sequence[Scorecard]) -> str:

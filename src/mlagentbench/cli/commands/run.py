@@ -1,4 +1,4 @@
-"""Mlab run, with its estimate."""
+"""`mlab run`, with its estimate."""
 
 import math
 import sys
@@ -47,12 +47,12 @@ def command(
     from mlagentbench.cli.options import (
         read_judge,
         read_model_args,
-        read_price_option,
+        read_pairs,
         read_roles,
-        read_settings,
         refuse_too_many,
     )
     from mlagentbench.experiment import BudgetOverride, RetryLimits
+    from mlagentbench.run import read_prices
 
     refuse_too_many(parallel)
     plan = Plan(
@@ -63,8 +63,8 @@ def command(
         judge=read_judge(roles, votes),
         model_args=read_model_args(model_args),
         patience=RetryLimits(max_retries=max_retries, attempt_timeout=attempt_timeout),
-        prices=read_price_option(prices) or {},
-        settings=read_settings(settings),
+        prices=read_prices(prices) if prices else {},
+        settings=read_pairs("-A", "KEY=VALUE", settings),
         edition=edition,
         seeds=tuple(range(seed, seed + runs)),
         budget=BudgetOverride(
@@ -92,45 +92,36 @@ ASK_ABOVE_DOLLARS = 10.0
 
 
 def confirm_plan(plan: Plan, *, without_asking: bool) -> bool:
-    """Say what the plan may cost; ask a person where it is much."""
-    hours, dollars = longest_hours(plan), max_cost(plan)
-    err().print(f"{_runs(plan)}: at most {hours:.1f} h of work, {_price(dollars)}")
+    """Print the longest time and the highest cost; ask the user if they are high."""
+    tasks = [load_task(name, edition=plan.edition) for name in plan.tasks]
+    minutes = sum(plan.budget.applied(task.budget).minutes for task in tasks)
+    hours = minutes * len(plan.seeds) / plan.parallel / 60
+    dollars = max_cost(plan)
+    number = len(plan.tasks) * len(plan.seeds)
+    runs = f"{number} run{'s' if number > 1 else ''} of {plan.agent_label}"
+    err().print(
+        f"{runs}, {plan.parallel} at a time: at most {hours:.1f} h of work,"
+        f" {_price(dollars)}"
+    )
     is_little = hours <= ASK_ABOVE_HOURS and dollars <= ASK_ABOVE_DOLLARS
     if without_asking or is_little or not sys.stdin.isatty():
         return True
     return click.confirm("Go on?", default=True, err=True)
 
 
-def longest_hours(plan: Plan) -> float:
-    """Return the time the whole plan may take if every run spends its budget."""
-    tasks = [load_task(name, edition=plan.edition) for name in plan.tasks]
-    minutes = sum(plan.budget.applied(task.budget).minutes for task in tasks)
-    return minutes * len(plan.seeds) / plan.parallel / 60
-
-
 def max_cost(plan: Plan) -> float:
-    """Return what the plan's models may cost; infinite where no limit is set."""
+    """Return the highest cost of the plan's models; infinite without a limit."""
     # What a judge costs is not part of a run, and so not limited by its budget.
     if plan.judge is not None and _is_paid(plan.judge.model):
         return math.inf
     if not any(map(_is_paid, [plan.model, *plan.roles.values()])):
         return 0.0
     limit = plan.budget.cost_usd
-    return math.inf if limit is None else limit * _number_of_runs(plan)
+    return math.inf if limit is None else limit * len(plan.tasks) * len(plan.seeds)
 
 
 def _is_paid(model: str) -> bool:
     return model != NO_MODEL and not is_free(model)
-
-
-def _number_of_runs(plan: Plan) -> int:
-    return len(plan.tasks) * len(plan.seeds)
-
-
-def _runs(plan: Plan) -> str:
-    number = _number_of_runs(plan)
-    several = "s" if number > 1 else ""
-    return f"{number} run{several} of {plan.agent_label}, {plan.parallel} at a time"
 
 
 def _price(dollars: float) -> str:

@@ -30,13 +30,12 @@ def command(
     judge = read_judge(roles, votes)
 
     from mlagentbench.cli.console import Screen
-    from mlagentbench.cli.options import read_price_option
     from mlagentbench.cli.outcome import print_outcome, save_report
     from mlagentbench.core import default_cache
     from mlagentbench.experiment import Experiment
-    from mlagentbench.run import rescore_experiment
+    from mlagentbench.run import ask_judge, read_prices, rescore_experiment
 
-    priced = read_price_option(prices)
+    priced = None if prices is None else read_prices(prices)
     codes = []
     for folder in experiments:
         experiment = Experiment(folder)
@@ -45,8 +44,6 @@ def command(
                 experiment, default_cache(), screen, steps=steps, prices=priced
             )
             if judge is not None:
-                from mlagentbench.run import ask_judge
-
                 with experiment.lock():
                     ask_judge(experiment, judge, screen, again=again, prices=priced)
         report = save_report(experiment, open_it=False)

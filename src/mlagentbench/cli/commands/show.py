@@ -6,12 +6,11 @@ import click
 from rich.text import Text
 
 from mlagentbench.cli.console import out, print_json, print_table
-from mlagentbench.cli.options import json_option
+from mlagentbench.cli.options import json_option, select_runs
+from mlagentbench.core import RunId, Step, Trace, UsageError, harmless, truncate
 
 if TYPE_CHECKING:
-    from mlagentbench.core import RunId, Step, Trace
     from mlagentbench.experiment import Experiment
-
 
 _COLOURS = {"+": "blue", "-": "yellow"}
 
@@ -26,8 +25,6 @@ def command(
     *, experiment: str, step: int | None, diff: bool, prompt: int | None, as_json: bool
 ) -> None:
     """Show what an agent did, step by step."""
-    from mlagentbench.cli.options import select_runs
-
     found, runs = select_runs(experiment)
     traces = {run: found.trace(run) for run in runs}
     if as_json:
@@ -44,16 +41,14 @@ def command(
             _print_trace(trace)
 
 
-def _print_trace(trace: "Trace") -> None:
+def _print_trace(trace: Trace) -> None:
     click.echo(trace.run)
     rows = [_row(step) for step in trace.steps]
     print_table(["step", "action", "input", "ok", "validation", "seconds"], rows)
     click.echo(f"ending: {trace.end.ending if trace.end else 'not finished'}")
 
 
-def _row(step: "Step") -> list[str]:
-    from mlagentbench.core import harmless, truncate
-
+def _row(step: Step) -> list[str]:
     given = " ".join(ascii(value)[1:-1] for value in step.input.values())
     seconds = step.seconds.model + step.seconds.execute + step.seconds.harness
     return [
@@ -66,9 +61,7 @@ def _row(step: "Step") -> list[str]:
     ]
 
 
-def _print_step(experiment: "Experiment", trace: "Trace", number: int) -> None:
-    from mlagentbench.core import UsageError, harmless
-
+def _print_step(experiment: "Experiment", trace: Trace, number: int) -> None:
     step = next((step for step in trace.steps if step.step == number), None)
     if step is None:
         last = len(trace.steps)
@@ -85,8 +78,7 @@ def _print_step(experiment: "Experiment", trace: "Trace", number: int) -> None:
             console.print(f"full observation: {path}", markup=False, soft_wrap=True)
 
 
-def _print_diff(experiment: "Experiment", run: "RunId", trace: "Trace") -> None:
-    from mlagentbench.core import harmless
+def _print_diff(experiment: "Experiment", run: RunId, trace: Trace) -> None:
     from mlagentbench.experiment import same_task, starter_texts
     from mlagentbench.report import changes_of
 
@@ -105,8 +97,7 @@ def _print_diff(experiment: "Experiment", run: "RunId", trace: "Trace") -> None:
         console.print(changes.note, markup=False)
 
 
-def _print_prompt(experiment: "Experiment", run: "RunId", step: int) -> None:
-    from mlagentbench.core import harmless
+def _print_prompt(experiment: "Experiment", run: RunId, step: int) -> None:
     from mlagentbench.run import prompts_of
 
     console = out()

@@ -1,10 +1,12 @@
 """`mlab tasks`: every task at a glance."""
 
+from typing import Any
+
 import click
 
 from mlagentbench.cli.console import print_json, print_table
 from mlagentbench.cli.options import edition_option, json_option
-from mlagentbench.core import AgentEnvName, Task, default_cache, success_threshold
+from mlagentbench.core import Task, default_cache, success_threshold
 from mlagentbench.environment import find_agent_env
 from mlagentbench.tasks import load_task, task_ids
 
@@ -20,35 +22,31 @@ _COLUMNS = [
 def command(*, edition: str, as_json: bool) -> None:
     """List every task: metric, data, starter score and success bar."""
     tasks = [load_task(task_id, edition=edition) for task_id in task_ids()]
-    built = {name: _is_built(name) for name in {task.agent_env for task in tasks}}
+    cache = default_cache()
+    built = {
+        name: find_agent_env(cache, name) is not None
+        for name in {task.agent_env for task in tasks}
+    }
+    documents = [_document(task, built=built[task.agent_env]) for task in tasks]
     if as_json:
-        print_json([_document(task, built=built[task.agent_env]) for task in tasks])
+        print_json(documents)
         return
-    print_table(_COLUMNS, [_row(task, built=built[task.agent_env]) for task in tasks])
+    print_table(_COLUMNS, [_row(document) for document in documents])
 
 
-def _is_built(agent_env: AgentEnvName) -> bool:
-    return find_agent_env(default_cache(), agent_env) is not None
-
-
-def _row(task: Task, *, built: bool) -> list[str]:
-    starter, bar = _scores(task)
+def _row(task: dict[str, Any]) -> list[str]:
+    starter, threshold = task["starter"], task["success_bar"]
     return [
-        task.id,
-        task.metric,
-        task.direction,
-        task.data.data,
-        f"{task.data.size_mb:g}",
-        f"{task.data.memory_gb:g}",
-        f"{task.budget.minutes:g}",
+        *(task[key] for key in ("id", "metric", "direction", "data")),
+        *(f"{task[key]:g}" for key in ("size_mb", "memory_gb", "minutes")),
         "not measured" if starter is None else f"{starter:.6g}",
-        "-" if bar is None else f"{bar:.6g}",
-        task.agent_env if built else f"{task.agent_env} (not built yet)",
+        "-" if threshold is None else f"{threshold:.6g}",
+        task["agent_env"] + ("" if task["agent_env_built"] else " (not built yet)"),
     ]
 
 
-def _document(task: Task, *, built: bool) -> dict[str, object]:
-    starter, bar = _scores(task)
+def _document(task: Task, *, built: bool) -> dict[str, Any]:
+    starter = task.measured.starter.mean if task.measured else None
     return {
         "id": task.id,
         "version": task.version,
@@ -67,12 +65,7 @@ def _document(task: Task, *, built: bool) -> dict[str, object]:
         "agent_env": task.agent_env,
         "agent_env_built": built,
         "starter": starter,
-        "success_bar": bar,
+        "success_bar": None
+        if starter is None
+        else success_threshold(starter, task.direction),
     }
-
-
-def _scores(task: Task) -> tuple[float | None, float | None]:
-    if task.measured is None:
-        return None, None
-    starter = task.measured.starter.mean
-    return starter, success_threshold(starter, task.direction)

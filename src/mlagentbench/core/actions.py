@@ -42,12 +42,9 @@ class ActionSpec:
     @property
     def usage(self) -> str:
         """How to call it, shown when it was called wrongly."""
-        inputs = ", ".join(
-            f'"{name}": <{text}>' for name, text in self.parameters.items()
-        )
-        return (
-            f"{self.name} takes {{{inputs}}}" if inputs else f"{self.name} takes {{}}"
-        )
+        named = self.parameters.items()
+        inputs = ", ".join(f'"{name}": <{text}>' for name, text in named)
+        return f"{self.name} takes {{{inputs}}}"
 
     @property
     def changes_workspace(self) -> bool:
@@ -231,14 +228,7 @@ WRITING = {
 }
 """The actions that change a file, each with the parameter that names it."""
 
-PATHS = (
-    "file_name",
-    "script_name",
-    "save_name",
-    "source",
-    "destination",
-    "dir_path",
-)
+PATHS = ("file_name", "script_name", "save_name", "source", "destination", "dir_path")
 """The parameters that are paths."""
 
 CODE = ("content", "command", "edit_instruction")

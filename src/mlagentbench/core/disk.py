@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from mlagentbench.core.errors import MachineError, RecordError
@@ -77,38 +77,29 @@ class LineFile:
         with recording(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("ab", buffering=0)
-            self._drop_partial_line()
+            written = path.read_bytes()
+            if not written.endswith(b"\n"):
+                self._file.truncate(written.rfind(b"\n") + 1)
 
     def append(self, line: str) -> None:
         """Write one line; the kernel has it on return."""
+        encoded = line.encode() + b"\n"
         with recording(self._path):
-            self._write(line.encode() + b"\n")
+            before = self._file.seek(0, os.SEEK_END)
+            if self._file.write(encoded) < len(encoded):
+                # A full disk takes part of a line; the part must not stay.
+                self._file.truncate(before)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def close(self) -> None:
         """Close the file; more lines are an error."""
         self._file.close()
 
-    def _write(self, line: bytes) -> None:
-        before = self._file.seek(0, os.SEEK_END)
-        if self._file.write(line) < len(line):
-            # A full disk takes part of a line; the part must not stay.
-            self._file.truncate(before)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    def _drop_partial_line(self) -> None:
-        written = self._path.read_bytes()
-        whole = written.rfind(b"\n") + 1
-        if whole < len(written):
-            self._file.truncate(whole)
-
 
 def append_line(path: Path, line: str) -> None:
     """Append one line to a file, which is made if it does not exist."""
-    file = LineFile(path)
-    try:
+    with closing(LineFile(path)) as file:
         file.append(line)
-    finally:
-        file.close()
 
 
 _PREFIX = "mlab-scratch-"

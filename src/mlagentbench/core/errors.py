@@ -1,17 +1,4 @@
-"""The error tree, and the helper that attributes failures.
-
-BenchError
-├── UsageError       the command or its arguments are wrong        (exit 2)
-├── MachineError     this machine cannot; the message says the fix (exit 3)
-├── TaskError        a task folder or its data is invalid
-├── SandboxError     our sandbox failed: the run is broken
-├── GraderError      our grader failed: the run is broken
-├── RecordError      an experiment's files cannot be read or written
-├── ProviderError    a model's provider failed: the run can be resumed
-├── ReplayError      a run cannot be resumed as it was
-├── ActionError      an action failed: the agent reads the message
-└── SubmissionError  the submission is invalid: the agent's fault
-"""
+"""The errors of this package, and the helper that attributes failures."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,11 +9,11 @@ class BenchError(Exception):
 
 
 class UsageError(BenchError):
-    """The command, or the name it was given, is wrong."""
+    """The command or one of its arguments is wrong (exit code 2)."""
 
 
 class MachineError(BenchError):
-    """This machine lacks something; the message says how to get it."""
+    """This machine lacks something; the message gives the fix (exit code 3)."""
 
 
 class TaskError(BenchError):
@@ -34,11 +21,11 @@ class TaskError(BenchError):
 
 
 class SandboxError(BenchError):
-    """The sandbox itself failed, not the code in it."""
+    """The sandbox failed, not the code in it: the run is broken."""
 
 
 class GraderError(BenchError):
-    """A grader failed on a submission it should have scored or refused."""
+    """A grader failed on a submission: the run is broken."""
 
 
 class RecordError(BenchError):
@@ -46,7 +33,7 @@ class RecordError(BenchError):
 
 
 class ProviderError(BenchError):
-    """A model's provider failed after all retries."""
+    """A model's provider failed after all retries; the run can be resumed."""
 
 
 class ReplayError(BenchError):
@@ -58,7 +45,7 @@ class ActionError(BenchError):
 
 
 class SubmissionError(BenchError):
-    """A submission is missing, malformed or otherwise invalid."""
+    """A submission is missing or invalid: the agent's fault."""
 
 
 @contextmanager

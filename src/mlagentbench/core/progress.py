@@ -12,11 +12,9 @@ class Progress(Protocol):
 
     def start(self, label: str, total: int | None) -> None:
         """Start the next piece; `total` is its size, None if it is unknown."""
-        ...
 
     def advance(self, amount: int) -> None:
         """Add `amount` to the finished part of the current piece."""
-        ...
 
 
 class Silent:
@@ -34,15 +32,12 @@ class RunObserver(Protocol):
 
     def run_started(self, run: RunId, task: Task) -> None:
         """Receive the start of a run."""
-        ...
 
     def step_taken(self, run: RunId, step: Step) -> None:
         """Receive a step that was recorded."""
-        ...
 
     def run_ended(self, run: RunId, ending: str) -> None:
         """Receive the end of a run, which is graded next."""
-        ...
 
 
 class NullObserver:

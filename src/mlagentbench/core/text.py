@@ -7,7 +7,7 @@ visible, cuts long texts and makes data safe to embed.
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
@@ -132,11 +132,21 @@ def difference(old: str, new: str, old_name: str, new_name: str) -> str:
     old_part = before[skipped : len(before) - dropped]
     new_part = after[skipped : len(after) - dropped]
     if max(len(old_part), len(new_part)) > _MOST_LINES:
-        return _in_short(head, len(before) - tail, len(after) - head - tail)
+        last, count = len(before) - tail, len(after) - head - tail
+        return (
+            f"Lines {head + 1} to {last} are now {count} other lines, too many to show;"
+            " look at them with Inspect Script Lines."
+        )
     found = difflib.unified_diff(
         old_part, new_part, old_name, new_name, n=_CONTEXT, lineterm=""
     )
-    return "\n".join(_moved(line, skipped) for line in found)
+    # A hunk's lines are counted from the beginning of the file.
+    return "\n".join(
+        _HUNK.sub(lambda number: str(int(number[0]) + skipped), line)
+        if line.startswith("@@")
+        else line
+        for line in found
+    )
 
 
 def _lines(text: str) -> list[str]:
@@ -148,20 +158,6 @@ def _in_common(one: list[str], other: list[str]) -> int:
     pairs = enumerate(zip(one, other, strict=False))
     shorter = min(len(one), len(other))
     return next((number for number, (a, b) in pairs if a != b), shorter)
-
-
-def _moved(line: str, skipped: int) -> str:
-    """Count a hunk's lines from the beginning of the file."""
-    if not line.startswith("@@"):
-        return line
-    return _HUNK.sub(lambda number: str(int(number[0]) + skipped), line)
-
-
-def _in_short(head: int, last: int, count: int) -> str:
-    return (
-        f"Lines {head + 1} to {last} are now {count} other lines, too many to show;"
-        " look at them with Inspect Script Lines."
-    )
 
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -223,7 +219,12 @@ def split(text: str, limit: int = BLOCK_CHARACTERS) -> list[Block]:
     blocks: list[Block] = []
     held: list[str] = []
     size, first_line, last_line, done = 0, 1, 1, 0
-    for number, piece in _pieces(text, limit):
+    pieces = (
+        (number, line[start : start + limit - 1])
+        for number, line in enumerate(lines_of(text), start=1)
+        for start in range(0, len(line), limit - 1)
+    )
+    for number, piece in pieces:
         if held and size + len(piece) >= limit:
             blocks.append(Block("".join(held), first_line, last_line, done + 1))
             done, size, held = done + size, 0, []
@@ -234,10 +235,3 @@ def split(text: str, limit: int = BLOCK_CHARACTERS) -> list[Block]:
     if held:
         blocks.append(Block("".join(held), first_line, last_line, done + 1))
     return blocks
-
-
-def _pieces(text: str, limit: int) -> Iterator[tuple[int, str]]:
-    """Yield lines, cut if they are too long, each with its line number."""
-    for number, line in enumerate(lines_of(text), start=1):
-        for start in range(0, len(line), limit - 1):
-            yield number, line[start : start + limit - 1]

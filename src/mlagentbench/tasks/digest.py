@@ -9,12 +9,7 @@ from mlagentbench.core import Task
 _WRITTEN_ABOUT_THE_FOLDER = frozenset({"measured.json", "checks.json"})
 _NO_PART_OF_DATA = frozenset({"grade.py", "problem.md", "README.md", "task.toml"})
 
-_SHARED_BY_PREPARE = (
-    "suite_data.py",
-    "suite_images.py",
-    "suite_papers.py",
-    "suite_pubmed.py",
-)
+_SHARED_BY_PREPARE = ("data", "images", "papers", "pubmed")
 
 
 def task_digest(folder: Path) -> str:
@@ -36,13 +31,12 @@ def data_digest(task: Task) -> str:
     files = (path for path in beside if path.name not in _NO_PART_OF_DATA)
     table = f"{task.name} {task.data.model_dump_json()}"
     here = Path(__file__).parent
-    shared = _digest(here, (here / name for name in _SHARED_BY_PREPARE))
+    shared = _digest(here, (here / f"suite_{name}.py" for name in _SHARED_BY_PREPARE))
     decided = f"{_digest(task.folder, files)} {shared} {table}"
     return hashlib.sha256(decided.encode()).hexdigest()
 
 
 def sha256_of(path: Path) -> str:
-    """Return the sha256 of one file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

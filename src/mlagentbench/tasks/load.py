@@ -40,7 +40,7 @@ SUITE = Path(__file__).parent / "suite"
 def task_ids(extra: Sequence[Path] = ()) -> list[str]:
     """List the ids of the suite's tasks and of `extra` task folders, in order."""
     folders = [path.parent for path in SUITE.glob("*/task.toml")]
-    ids = {declared_id(folder) for folder in (*folders, *extra)}
+    ids = {_declared_id(folder / "task.toml") for folder in (*folders, *extra)}
     return sorted(ids, key=str.casefold)
 
 
@@ -52,22 +52,15 @@ def load_task(name: str | Path, *, edition: str = "mini") -> Task:
     if not (folder / "task.toml").is_file():
         by_lower = {known.lower(): known for known in task_ids()}
         near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)
-        hint = " or ".join(by_lower[match] for match in near)
-        question = (
-            f"; did you mean {hint}?" if hint else "; run `mlab tasks` to list them"
-        )
-        raise UsageError(f"unknown task {name!r}{question}")
+        names = " or ".join(by_lower[match] for match in near)
+        hint = f"did you mean {names}?" if names else "run `mlab tasks` to list them"
+        raise UsageError(f"unknown task {name!r}; {hint}")
     return load_folder(folder, edition)
 
 
 PARTS = (
-    "problem.md",
-    "metric.py",
-    "prepare.py",
-    "grade.py",
-    "starter",
-    "reference",
-    "README.md",
+    *("problem.md", "metric.py", "prepare.py", "grade.py"),
+    *("starter", "reference", "README.md"),
 )
 """Files and folders that a task folder must have beside task.toml."""
 
@@ -117,9 +110,8 @@ def read_table(folder: Path) -> dict[str, Any]:
     return table
 
 
-def declared_id(folder: Path) -> str:
-    """Return the id of a task folder, even if other parts are invalid."""
-    path = folder / "task.toml"
+def _declared_id(path: Path) -> str:
+    """Return the id in a task.toml, even if other parts are invalid."""
     declared = _parsed(path).get("id")
     if not isinstance(declared, str):
         raise TaskError(f"{path}: id is missing.")
@@ -145,6 +137,7 @@ def _read_editions(path: Path, tables: object) -> dict[str, Edition]:
         f"{path}: editions.{name}.sources {problem}"
         for name, edition in editions.items()
         for source in edition.sources
+        if source.kind != "generated"
         for problem in _source_problems(source)
     ]
     if not editions:
@@ -155,8 +148,6 @@ def _read_editions(path: Path, tables: object) -> dict[str, Edition]:
 
 
 def _source_problems(source: Source) -> list[str]:
-    if source.kind == "generated":
-        return []
     wanted = (
         ("package", source.package, _PACKAGE),
         ("version", source.version, _VERSION),
@@ -220,18 +211,7 @@ def problem(task: Task) -> str:
     """Return the problem statement that the agent reads."""
     path = task.folder / "problem.md"
     text = path.read_text(encoding="utf-8")
-    known = _numbers(task)
-    unknown = sorted(set(_PLACEHOLDER.findall(text)) - known.keys())
-    if unknown:
-        raise TaskError(
-            f"{path}: unknown placeholder {{{unknown[0]}}}; "
-            f"a problem may name {', '.join(known)}."
-        )
-    return _PLACEHOLDER.sub(lambda match: known[match[1]], text)
-
-
-def _numbers(task: Task) -> dict[str, str]:
-    return {
+    known = {
         "steps": str(task.budget.steps),
         "minutes": f"{task.budget.minutes:g}",
         "execution_minutes": f"{task.budget.execution_minutes:g}",
@@ -241,6 +221,13 @@ def _numbers(task: Task) -> dict[str, str]:
         "direction": task.direction.value,
         "unit": task.unit,
     }
+    unknown = sorted(set(_PLACEHOLDER.findall(text)) - known.keys())
+    if unknown:
+        raise TaskError(
+            f"{path}: unknown placeholder {{{unknown[0]}}}; "
+            f"a problem may name {', '.join(known)}."
+        )
+    return _PLACEHOLDER.sub(lambda match: known[match[1]], text)
 
 
 CANARY = "mlagentbench canary 7d0c8e9a-51b4-4f0e-9a53-2f6e1d8b40c7"

@@ -46,7 +46,6 @@ class Prepared(Record):
 
     @property
     def cache(self) -> Path:
-        """The cache of this data."""
         return self.folder.parent.parent
 
 

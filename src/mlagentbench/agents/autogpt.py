@@ -4,6 +4,7 @@ Its memory is AutoGPT's running summary: exchanges older than the last few are
 summarized, and the summary precedes every later request.
 """
 
+import contextlib
 from dataclasses import dataclass
 
 from inspect_ai.model import (
@@ -85,14 +86,20 @@ class AutoGptProtocol(ReplyProtocol):
     """Whether the provider constrains the reply to the format."""
 
     def explanation(self, format: ReplyFormat) -> str:
-        """List the commands and show the format."""
         return prompt("autogpt_format", commands=list_actions(format.actions))
 
     def config(self, format: ReplyFormat, config: GenerateConfig) -> GenerateConfig:
-        """Constrain the reply to the format, if the provider does that."""
         if not self.constrained:
             return config
-        schema = ResponseSchema(name="command", json_schema=_schema(format))
+        names = [action.name for action in format.actions]
+        command = {
+            "name": JSONSchema(type="string", enum=list(names)),
+            "args": inputs_schema(format.actions),
+        }
+        text = JSONSchema(type="string")
+        thoughts = exact_object({_key(field): text for field in format.fields})
+        shape = exact_object({"thoughts": thoughts, "command": exact_object(command)})
+        schema = ResponseSchema(name="command", json_schema=shape)
         return config.model_copy(update={"response_schema": schema})
 
     def _read(self, output: ModelOutput, format: ReplyFormat) -> ParsedReply:
@@ -105,38 +112,17 @@ class AutoGptProtocol(ReplyProtocol):
                 raise RefusedError('it has no "command" with a "name"')
         except ReadingError as reason:
             return Malformed(why=f"Your reply could not be used: {reason}.")
-        fields = _fields(reply.get("thoughts"), format)
+        thoughts = reply.get("thoughts")
+        written = thoughts if isinstance(thoughts, dict) else {}
+        fields: dict[str, str] = {}
+        for field in format.fields:
+            with contextlib.suppress(RefusedError):
+                fields[field] = as_text(written.get(_key(field)))
         return make_request(command["name"], command.get("args", {}), fields, format)
 
     def exchange(self, output: ModelOutput, observation: str) -> list[ChatMessage]:
-        """Return the reply and the result of its command."""
         result = f"The command returned:\n{observation}"
         return [text_message(reply_text(output)), ChatMessageUser(content=result)]
-
-
-def _fields(thoughts: object, format: ReplyFormat) -> dict[str, str]:
-    if not isinstance(thoughts, dict):
-        return {}
-    fields: dict[str, str] = {}
-    for field in format.fields:
-        try:
-            fields[field] = as_text(thoughts.get(_key(field)))
-        except RefusedError:
-            continue
-    return fields
-
-
-def _schema(format: ReplyFormat) -> JSONSchema:
-    text = JSONSchema(type="string")
-    names = [action.name for action in format.actions]
-    command = exact_object(
-        {
-            "name": JSONSchema(type="string", enum=list(names)),
-            "args": inputs_schema(format.actions),
-        }
-    )
-    thoughts = exact_object({_key(field): text for field in format.fields})
-    return exact_object({"thoughts": thoughts, "command": command})
 
 
 def _key(field: str) -> str:

@@ -19,6 +19,8 @@ from mlagentbench.agents.settings import (
 )
 from mlagentbench.core import Record, UsageError
 
+ReadSettings = Callable[[Mapping[str, str]], AgentSettings]
+
 
 class AgentEntry(Record):
     """One agent: its name, its function and its settings."""
@@ -28,9 +30,7 @@ class AgentEntry(Record):
     target: str
     """`module:function`."""
     needs_model: bool = False
-    read_settings: Callable[[Mapping[str, str]], AgentSettings] | None = Field(
-        AgentSettings.read, exclude=True
-    )
+    read_settings: ReadSettings | None = Field(None, exclude=True)
     """Validates `-A` settings; None for an outside agent, which reads its own."""
 
     def check_settings(self, given: Mapping[str, str]) -> None:
@@ -39,91 +39,86 @@ class AgentEntry(Record):
             self.read_settings(given)
 
 
-AGENTS: dict[str, AgentEntry] = {
-    entry.name: entry
-    for entry in (
-        AgentEntry(
-            name="starter",
-            summary="runs the starter as shipped and submits: the paper's Baseline",
-            target="mlagentbench.agents.baselines:starter",
-        ),
-        AgentEntry(
-            name="reference",
-            summary="submits the known good solution: what is possible",
-            target="mlagentbench.agents.baselines:reference",
-        ),
-        AgentEntry(
-            name="tuner",
-            summary="searches the starter's number constants with Optuna, no model",
-            target="mlagentbench.agents.tuner:tuner",
-            read_settings=TunerSettings.read,
-        ),
-        AgentEntry(
-            name="act",
-            summary="asks a model for one action after another: the paper's Act",
-            target="mlagentbench.agents.paper.paper_agents:act",
-            needs_model=True,
-            read_settings=PaperSettings.read,
-        ),
-        AgentEntry(
-            name="react",
-            summary="a thought before each action: the paper's ReAct",
-            target="mlagentbench.agents.paper.paper_agents:react",
-            needs_model=True,
-            read_settings=PaperSettings.read,
-        ),
-        AgentEntry(
-            name="research",
-            summary="plans, experiments and keeps what helps; -A style=classic is the"
-            " paper's research agent",
-            target="mlagentbench.agents.research.agent:research",
-            needs_model=True,
-            read_settings=read_research,
-        ),
-        AgentEntry(
-            name="autogpt",
-            summary="AutoGPT's loop: thoughts, plan, criticism, then a command",
-            target="mlagentbench.agents.autogpt:autogpt",
-            needs_model=True,
-            read_settings=AutoGptSettings.read,
-        ),
-        AgentEntry(
-            name="langchain",
-            summary="LangChain's own agent on our actions, through Inspect's bridge",
-            target="mlagentbench.agents.langchain:langchain",
-            needs_model=True,
-        ),
-        AgentEntry(
-            name="tree",
-            summary="grows a tree of scripts: draft, debug, improve the best",
-            target="mlagentbench.agents.tree:tree",
-            needs_model=True,
-            read_settings=TreeSettings.read,
-        ),
-        AgentEntry(
-            name="bash",
-            summary="the smallest modern scaffold: a model with a shell",
-            target="mlagentbench.agents.bash:bash",
-            needs_model=True,
-            read_settings=BashSettings.read,
-        ),
+def _entry(
+    target: str,
+    summary: str,
+    read: ReadSettings = AgentSettings.read,
+    *,
+    needs_model: bool = True,
+) -> AgentEntry:
+    return AgentEntry(
+        name=target.partition(":")[2],
+        summary=summary,
+        target=f"mlagentbench.agents.{target}",
+        needs_model=needs_model,
+        read_settings=read,
     )
-}
+
+
+_ENTRIES = (
+    _entry(
+        "baselines:starter",
+        "runs the starter as shipped and submits: the paper's Baseline",
+        needs_model=False,
+    ),
+    _entry(
+        "baselines:reference",
+        "submits the known good solution: what is possible",
+        needs_model=False,
+    ),
+    _entry(
+        "tuner:tuner",
+        "searches the starter's number constants with Optuna, no model",
+        TunerSettings.read,
+        needs_model=False,
+    ),
+    _entry(
+        "paper.paper_agents:act",
+        "asks a model for one action after another: the paper's Act",
+        PaperSettings.read,
+    ),
+    _entry(
+        "paper.paper_agents:react",
+        "a thought before each action: the paper's ReAct",
+        PaperSettings.read,
+    ),
+    _entry(
+        "research.agent:research",
+        "plans, experiments and keeps what helps; -A style=classic is the"
+        " paper's research agent",
+        read_research,
+    ),
+    _entry(
+        "autogpt:autogpt",
+        "AutoGPT's loop: thoughts, plan, criticism, then a command",
+        AutoGptSettings.read,
+    ),
+    _entry(
+        "langchain:langchain",
+        "LangChain's own agent on our actions, through Inspect's bridge",
+    ),
+    _entry(
+        "tree:tree",
+        "grows a tree of scripts: draft, debug, improve the best",
+        TreeSettings.read,
+    ),
+    _entry(
+        "bash:bash",
+        "the smallest modern scaffold: a model with a shell",
+        BashSettings.read,
+    ),
+)
+AGENTS = {entry.name: entry for entry in _ENTRIES}
 
 
 def find_agent(name: str) -> AgentEntry:
     """Return the entry of a name, or one for an outside `module:function`."""
     if ":" in name:
-        return AgentEntry(
-            name=name, summary="an outside agent", target=name, read_settings=None
-        )
+        return AgentEntry(name=name, summary="an outside agent", target=name)
     if name not in AGENTS:
+        hint = "run `mlab agents` to list agents, or pass your own as module:function"
         if near := difflib.get_close_matches(name, AGENTS, n=3):
             hint = f"did you mean {' or '.join(near)}?"
-        else:
-            hint = (
-                "run `mlab agents` to list agents, or pass your own as module:function"
-            )
         raise UsageError(f"unknown agent '{name}'; {hint}")
     return AGENTS[name]
 

@@ -52,7 +52,7 @@ class Conversation:
         self._summary = ""
         self._exchanges: list[list[ChatMessage]] = []
         self._checkpoint = 0
-        """Exchanges before it are never dropped."""
+        """Exchanges before it are kept by `return_to_checkpoint`."""
 
     def messages(self, now: str) -> list[ChatMessage]:
         """Return the conversation, followed by the current status or question."""
@@ -67,15 +67,12 @@ class Conversation:
         ]
 
     def add(self, exchange: Sequence[ChatMessage]) -> None:
-        """Append a reply and its observation."""
         self._exchanges.append(list(exchange))
 
     def set_checkpoint(self) -> None:
-        """Keep every exchange so far."""
         self._checkpoint = len(self._exchanges)
 
     def return_to_checkpoint(self) -> None:
-        """Drop the exchanges after the checkpoint."""
         del self._exchanges[self._checkpoint :]
 
     async def summarize_if_long(self, context: Context, output: ModelOutput) -> None:

@@ -52,19 +52,19 @@ async def langchain(context: Context) -> None:
     AgentSettings.read(context.settings)
     over = _Over()
     tools = [_as_tool(ACTIONS[name], context, over) for name in TOOLS]
-    system = prompt("langchain")
     async with agent_bridge(filter=_bridge_to(context, over)):
         worker: Any = create_agent(
             ChatOpenAI(model=_BRIDGED, api_key="bridged", use_responses_api=False),
             tools,
-            system_prompt=system,
+            system_prompt=prompt("langchain"),
         )
         with contextlib.suppress(_OverError):
             await worker.ainvoke(
                 {"messages": [("user", context.problem)]},
                 {"recursion_limit": _TURNS_PER_STEP * context.task.budget.steps},
             )
-    over.raise_again()
+    if over.by is not None:
+        raise over.by
 
 
 class _OverError(Exception):
@@ -74,21 +74,15 @@ class _OverError(Exception):
 class _Over:
     """The exception that ended the run, kept while LangChain's loop unwinds."""
 
-    def __init__(self) -> None:
-        self._by: BaseException | None = None
+    by: BaseException | None = None
 
     async def unless(self, awaitable: Awaitable[_T]) -> _T:
         """Await; keep the first exception and end LangChain's loop."""
         try:
             return await awaitable
         except BaseException as by:
-            self._by = self._by or by
+            self.by = self.by or by
             raise _OverError from by
-
-    def raise_again(self) -> None:
-        """Raise the kept exception, if there is one."""
-        if self._by is not None:
-            raise self._by
 
 
 def _bridge_to(context: Context, over: _Over) -> Callable[..., Awaitable[ModelOutput]]:

@@ -72,7 +72,6 @@ class ScriptTree:
         self.nodes: list[Node] = []
 
     def add(self, script: str, step: Step, parent: Node | None, debugged: int) -> None:
-        """Add a node for an executed script."""
         value = step.validation.value if step.validation else None
         node = Node(script, step.step, value, step.told, debugged)
         if parent is not None:
@@ -89,15 +88,14 @@ class ScriptTree:
 
     def to_debug(self, attempts: int) -> Node | None:
         """Return the newest failed script that has attempts left."""
-        failed = [
+        failed = (
             node
             for node in reversed(self.nodes)
             if node.value is None and not node.children and node.debugged < attempts
-        ]
-        return failed[0] if failed else None
+        )
+        return next(failed, None)
 
     def has(self, script: str) -> bool:
-        """Return whether this script was executed before."""
         return any(node.script.split() == script.split() for node in self.nodes)
 
 
@@ -161,11 +159,9 @@ class Writer:
         task = context.task
         self._ideas = ideas_for(task.modality) if settings.ideas == "generic" else ()
         self._used = 0
+        metric, direction = task.metric, task.direction
         self._system = prompt(
-            "tree",
-            metric=task.metric,
-            direction=task.direction,
-            problem=context.problem,
+            "tree", metric=metric, direction=direction, problem=context.problem
         )
 
     async def write(self, goal: Goal, scripts: ScriptTree) -> str | None:
@@ -181,13 +177,20 @@ class Writer:
                 temperature=0.3 + 0.3 * attempt, max_tokens=SCRIPT_TOKENS
             )
             output = await self._context.ask(messages, config=config)
-            reply = sendable(output.completion)
-            truncated = output.stop_reason == "max_tokens"
-            script, why = _find_script(reply, truncated=truncated)
+            reply, script = sendable(output.completion), None
+            if output.stop_reason == "max_tokens":
+                why = "the script was cut off by the length limit"
+                continue
+            try:
+                script, why = (
+                    python_block(reply),
+                    "this very script was executed before",
+                )
+            except NoCodeError as missing:
+                why = str(missing)
             if script is not None and not scripts.has(script):
                 return script
         fault: Fault = "bad_reply" if script is None else "pointless"
-        why = why or "this very script was executed before"
         await self._context.reject(reply, f"No new script: {why}.", fault=fault)
         return None
 
@@ -198,19 +201,9 @@ class Writer:
         if goal.kind == "debug":
             failure = short_traceback(goal.node.observation)
             return prompt("tree_debug", script=script, failure=failure)
-        if not self._ideas:
-            return prompt("tree_improve", script=script, idea=_WITHOUT_IDEA)
-        idea = self._ideas[self._used % len(self._ideas)]
-        self._used += 1
-        task = f"Do exactly this and nothing else: {idea}"
-        return prompt("tree_improve", script=script, idea=task)
-
-
-def _find_script(reply: str, *, truncated: bool) -> tuple[str | None, str]:
-    """Return the script in a reply, or the reason why there is none."""
-    if truncated:
-        return None, "the script was cut off by the length limit"
-    try:
-        return python_block(reply), ""
-    except NoCodeError as missing:
-        return None, str(missing)
+        idea = _WITHOUT_IDEA
+        if self._ideas:
+            chosen = self._ideas[self._used % len(self._ideas)]
+            idea = f"Do exactly this and nothing else: {chosen}"
+            self._used += 1
+        return prompt("tree_improve", script=script, idea=idea)

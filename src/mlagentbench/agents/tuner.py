@@ -46,7 +46,6 @@ class TrialLog:
         self.longest = 0.0
 
     def note(self, script: str, score: float | None, seconds: float) -> None:
-        """Record one execution."""
         self.scores[script] = score
         self.last = script
         self.longest = max(self.longest, seconds)
@@ -54,9 +53,7 @@ class TrialLog:
     @property
     def best(self) -> tuple[str, float] | None:
         """The script with the best validation score, if any has one."""
-        scored = [
-            (text, score) for text, score in self.scores.items() if score is not None
-        ]
+        scored = [(text, one) for text, one in self.scores.items() if one is not None]
         return max(scored, key=lambda pair: self._sign * pair[1], default=None)
 
 
@@ -106,7 +103,11 @@ class Search:
         self, constants: list[Constant], direction: Direction, seed: int
     ) -> None:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
-        self._space = _space(constants)
+        self._space = {
+            constant.name: found
+            for constant in constants
+            if (found := _distribution(constant.value)) is not None
+        }
         self._start: Values = {constant.name: constant.value for constant in constants}
         self._study = optuna.create_study(
             direction="maximize" if direction is Direction.HIGHER else "minimize",
@@ -118,38 +119,29 @@ class Search:
 
     @property
     def empty(self) -> bool:
-        """Whether there is no constant to search over."""
         return not self._space
 
     def ask(self) -> tuple[optuna.Trial, Values]:
         """Propose values for every constant; the first proposal is the starter's."""
         self._proposals += 1
-        best = self._best()
-        if best is not None and self._proposals % 2 == 0:
-            self._study.enqueue_trial(self._most_of(best))
-        trial = self._study.ask(self._space)
-        return trial, self._start | trial.params
-
-    def _best(self) -> Values | None:
         complete = self._study.get_trials(
             deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,)
         )
-        return self._study.best_trial.params if complete else None
-
-    def _most_of(self, best: Values) -> Values:
-        """Leave one or two constants out of `best`, for the sampler to fill in."""
-        names = sorted(self._space)
-        count = self._rng.randint(1, min(MAX_CHANGED, len(names)))
-        changed = self._rng.sample(names, count)
-        return {name: best[name] for name in names if name not in changed}
+        if complete and self._proposals % 2 == 0:
+            best = self._study.best_trial.params
+            # The sampler fills in the constants that are left out.
+            names = sorted(self._space)
+            count = self._rng.randint(1, min(MAX_CHANGED, len(names)))
+            changed = self._rng.sample(names, count)
+            kept = {name: best[name] for name in names if name not in changed}
+            self._study.enqueue_trial(kept)
+        trial = self._study.ask(self._space)
+        return trial, self._start | trial.params
 
     def tell(self, trial: optuna.Trial, score: float | None) -> None:
         """Report the validation score of a proposal, or None."""
-        state = optuna.trial.TrialState
-        if score is None:
-            self._study.tell(trial, state=state.FAIL)
-        else:
-            self._study.tell(trial, score)
+        failed = optuna.trial.TrialState.FAIL if score is None else None
+        self._study.tell(trial, score, failed)
 
 
 def _affordable(context: Context, longest: float) -> bool:
@@ -213,11 +205,6 @@ def _constant(node: ast.stmt) -> Constant | None:
         start=literal.col_offset,
         end=literal.end_col_offset or 0,
     )
-
-
-def _space(constants: list[Constant]) -> dict[str, BaseDistribution]:
-    space = {constant.name: _distribution(constant.value) for constant in constants}
-    return {name: found for name, found in space.items() if found is not None}
 
 
 def _distribution(value: Number) -> BaseDistribution | None:

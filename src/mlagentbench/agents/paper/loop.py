@@ -25,7 +25,7 @@ from mlagentbench.agents.protocols.text_fields import (
 )
 from mlagentbench.agents.protocols.tool_calls import ToolProtocol
 from mlagentbench.agents.settings import PLAN, PaperSettings
-from mlagentbench.core import Block, sendable, shortened, split
+from mlagentbench.core import sendable, shortened, split
 from mlagentbench.environment import ACTIONS, fenced
 
 TRIES = 5
@@ -139,7 +139,7 @@ class PaperAgent:
         question = prompt(
             "classic_entry", action=fenced(action), observation=fenced(observation)
         )
-        entry = await _ask_helper(self._context, sendable(question))
+        entry = await _ask_helper(self._context, question)
         number = len(self._memory.steps)
         content = f"Step {number}:\n{entry or 'There is no summary.'}"
         await self._context.act("Append Summary to Research Log", content=content)
@@ -235,28 +235,23 @@ async def _summarized(context: Context, action: str, observation: str) -> str:
     if len(observation) <= LONGEST_OBSERVATION:
         return observation
     action = fenced(action)
-    summaries = [
-        await _ask_helper(context, _about_block(block, len(observation), action))
-        for block in split(observation)
-    ]
+    summaries = []
+    for block in split(observation):
+        last, length = block.last_character, len(observation)
+        place = f"characters {block.first_character} to {last} of {length}"
+        text = fenced(block.text)
+        question = prompt("classic_observation", action=action, place=place, block=text)
+        summaries.append(await _ask_helper(context, question))
     summary = summaries[0]
     if len(summaries) > 1:
         parts = "\n\n".join(map(fenced, summaries))
         merge = prompt("classic_observation_merge", action=action, parts=parts)
-        summary = await _ask_helper(context, sendable(merge))
+        summary = await _ask_helper(context, merge)
     return summary or shortened(observation, LONGEST_OBSERVATION)
 
 
-def _about_block(block: Block, length: int, action: str) -> str:
-    place = f"characters {block.first_character} to {block.last_character} of {length}"
-    text = fenced(block.text)
-    return sendable(
-        prompt("classic_observation", action=action, place=place, block=text)
-    )
-
-
 async def _ask_helper(context: Context, question: str) -> str:
-    messages = [ChatMessageUser(content=question)]
+    messages = [ChatMessageUser(content=sendable(question))]
     return reply_text(await context.ask(messages, role="helper", config=_HELPER_CONFIG))
 
 

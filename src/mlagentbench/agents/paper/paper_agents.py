@@ -5,7 +5,7 @@ from mlagentbench.agents.paper.loop import AgentStyle, PaperAgent
 from mlagentbench.agents.protocols.ask import find_protocol
 from mlagentbench.agents.protocols.reply_protocol import ReplyFormat
 from mlagentbench.agents.settings import THOUGHT, ClassicSettings, PaperSettings
-from mlagentbench.environment import ACTIONS, Action
+from mlagentbench.environment import ACTIONS
 
 LISTED = (
     "List Files",
@@ -70,9 +70,7 @@ def _reply_format(fields: tuple[str, ...], *, log: bool) -> ReplyFormat:
     listed = (*LISTED, REFLECTION) if log else LISTED
     hidden = (*HIDDEN, CHECK) if log else (*HIDDEN, REFLECTION, CHECK)
     return ReplyFormat(
-        actions=_actions(listed), fields=fields, accepted=_actions(hidden)
+        actions=tuple(ACTIONS[name] for name in listed),
+        fields=fields,
+        accepted=tuple(ACTIONS[name] for name in hidden),
     )
-
-
-def _actions(names: tuple[str, ...]) -> tuple[Action, ...]:
-    return tuple(ACTIONS[name] for name in names)

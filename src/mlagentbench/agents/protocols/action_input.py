@@ -33,7 +33,8 @@ def make_request(
 
     An error in place of the input is the reason why there is none.
     """
-    action = _find_action(name, format)
+    actions = {normalized(action.name): action for action in format.known.values()}
+    action = actions.get(normalized(name)) if len(name) <= _LONGEST_NAME else None
     if action is None:
         names = ", ".join(action.name for action in format.actions)
         return Malformed(
@@ -54,13 +55,6 @@ def make_request(
 def normalized(name: str) -> str:
     """Return the letters and digits of a name, in one case."""
     return "".join(filter(str.isalnum, name[:_LONGEST_NAME].casefold()))
-
-
-def _find_action(name: str, format: ReplyFormat) -> Action | None:
-    if len(name) > _LONGEST_NAME:
-        return None
-    actions = {normalized(action.name): action for action in format.known.values()}
-    return actions.get(normalized(name))
 
 
 def _check_input(action: Action, given: object) -> dict[str, str]:
@@ -102,17 +96,12 @@ def _read_input(text: str, action: Action) -> Mapping[str, object]:
 
 def list_actions(actions: tuple[Action, ...]) -> str:
     """Return the actions as a markdown list, each with the input it takes."""
-    return "\n".join(
-        f"- {action.name}: {action.summary} Input: {_sample(action)}"
-        for action in actions
-    )
-
-
-def _sample(action: Action) -> str:
-    return json.dumps(
-        {name: f"<{text}>" for name, text in action.parameters.items()},
-        ensure_ascii=False,
-    )
+    lines = []
+    for action in actions:
+        sample = {name: f"<{text}>" for name, text in action.parameters.items()}
+        written = json.dumps(sample, ensure_ascii=False)
+        lines.append(f"- {action.name}: {action.summary} Input: {written}")
+    return "\n".join(lines)
 
 
 def exact_object(properties: dict[str, JSONSchema]) -> JSONSchema:

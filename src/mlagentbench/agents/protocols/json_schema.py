@@ -38,7 +38,6 @@ class SchemaProtocol(ReplyProtocol):
     """One JSON object per reply; a truncated one lacks its last brace."""
 
     def explanation(self, format: ReplyFormat) -> str:
-        """List the actions and show the shape of an answer."""
         sample: dict[str, object] = {field_key(field): "..." for field in format.fields}
         sample |= {_ACTION: "<name of one action>", _INPUT: {"<key>": "<text>"}}
         shape = json.dumps(sample, ensure_ascii=False, indent=2)
@@ -46,7 +45,6 @@ class SchemaProtocol(ReplyProtocol):
         return prompt("protocol_schema", actions=actions, sample=shape)
 
     def config(self, format: ReplyFormat, config: GenerateConfig) -> GenerateConfig:
-        """Constrain the reply to the schema of the format."""
         text = JSONSchema(type="string")
         names = [action.name for action in format.actions]
         shape = exact_object(
@@ -60,8 +58,15 @@ class SchemaProtocol(ReplyProtocol):
         return config.model_copy(update={"response_schema": schema})
 
     def _read(self, output: ModelOutput, format: ReplyFormat) -> ParsedReply:
+        text = reply_text(output)
         try:
-            reply = _read_object(reply_text(output))
+            if not text:
+                raise RefusedError("it is empty")
+            found = first_object(text).value.items()
+            # Only letters and digits of the keys count.
+            reply = unique_keys([(normalized(key), item) for key, item in found])
+            if not isinstance(reply.get(_ACTION), str):
+                raise RefusedError("it names no action")
         except ReadingError as reason:
             why = f"Your reply could not be used: {reason}. {_ANSWER_SO}"
             return Malformed(why=why)
@@ -69,17 +74,6 @@ class SchemaProtocol(ReplyProtocol):
         twice = RefusedError(f'"{_INPUT}" must stand in the reply once')
         given = inputs[0] if len(inputs) == 1 else twice
         return make_request(str(reply[_ACTION]), given, _fields(reply, format), format)
-
-
-def _read_object(text: str) -> dict[str, object]:
-    """Read the reply's object; only letters and digits of its keys count."""
-    if not text:
-        raise RefusedError("it is empty")
-    value = first_object(text).value
-    reply = unique_keys([(normalized(key), item) for key, item in value.items()])
-    if not isinstance(reply.get(_ACTION), str):
-        raise RefusedError("it names no action")
-    return reply
 
 
 def _fields(reply: dict[str, object], format: ReplyFormat) -> dict[str, str]:
@@ -96,5 +90,4 @@ def _fields(reply: dict[str, object], format: ReplyFormat) -> dict[str, str]:
 
 
 def field_key(field: str) -> str:
-    """Return the JSON key of a field."""
     return field.lower().replace(" ", "_")

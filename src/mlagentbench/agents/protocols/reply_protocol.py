@@ -99,9 +99,9 @@ class ReplyProtocol(ABC):
             return parsed
         if isinstance(parsed, Malformed):
             return Malformed(why=TRUNCATED, request=parsed.request)
-        return (
-            parsed if self.shows_its_end else Malformed(why=TRUNCATED, request=parsed)
-        )
+        if self.shows_its_end:
+            return parsed
+        return Malformed(why=TRUNCATED, request=parsed)
 
     @abstractmethod
     def _read(self, output: ModelOutput, format: ReplyFormat) -> ParsedReply:
@@ -175,22 +175,18 @@ def _can_be_sent(part: Content) -> bool:
 
 
 def _clean_call(call: ToolCall) -> ToolCall:
-    function = _NOT_IN_A_TOOL_NAME.sub("_", call.function)[:64] or "nameless"
+    arguments = {}
+    for key, value in call.arguments.items():
+        # As text, because a nested value may not be sendable.
+        try:
+            text = as_text(value)[:MAX_CHARACTERS]
+        except RefusedError:
+            text = ""
+        arguments[clean_text(str(key))] = text
     return ToolCall(
         id=clean_text(call.id),
-        function=function,
-        arguments={
-            clean_text(str(key)): _clean_argument(value)
-            for key, value in call.arguments.items()
-        },
+        function=_NOT_IN_A_TOOL_NAME.sub("_", call.function)[:64] or "nameless",
+        arguments=arguments,
         parse_error=clean_text(call.parse_error) if call.parse_error else None,
         type=call.type,
     )
-
-
-def _clean_argument(value: object) -> str:
-    """Return an argument as text: a nested value may not be sendable."""
-    try:
-        return as_text(value)[:MAX_CHARACTERS]
-    except RefusedError:
-        return ""

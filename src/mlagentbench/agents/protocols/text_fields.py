@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from itertools import takewhile
 
 from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, ModelOutput
 
@@ -42,7 +43,6 @@ class TextProtocol(ReplyProtocol):
     shows_its_end = False
 
     def explanation(self, format: ReplyFormat) -> str:
-        """List the actions and show the fields of an answer."""
         fields = [f"{field}: ..." for field in format.fields]
         parts = [*fields, f"{ACTION}: <name of one action>"]
         parts.append(f"{ACTION_INPUT}: <its input, a JSON object>")
@@ -88,7 +88,8 @@ def _not_one_action(text: str, actions: list[str]) -> str:
 
 def split_sections(text: str, format: ReplyFormat) -> list[Section]:
     """Return the name and text of each section, up to an invented observation."""
-    names = _by_normalized([*format.fields, ACTION, ACTION_INPUT, OBSERVATION])
+    headers = (*format.fields, ACTION, ACTION_INPUT, OBSERVATION)
+    names = {normalized(name): name for name in headers}
     sections: list[tuple[str, list[str]]] = [(_PREAMBLE, [])]
     for line in text.split("\n"):
         header = _header(line, names)
@@ -103,13 +104,9 @@ def split_sections(text: str, format: ReplyFormat) -> list[Section]:
 
 def _without_observations(text: str) -> str:
     """Return a reply up to the first observation that its model invented."""
-    names = _by_normalized([OBSERVATION])
-    kept: list[str] = []
-    for line in text.split("\n"):
-        if _header(line, names) is not None:
-            break
-        kept.append(line)
-    return "\n".join(kept).rstrip()
+    names = {normalized(OBSERVATION): OBSERVATION}
+    own = takewhile(lambda line: _header(line, names) is None, text.split("\n"))
+    return "\n".join(own).rstrip()
 
 
 def _section_texts(sections: Iterable[Section], wanted: str) -> list[str]:
@@ -127,10 +124,6 @@ def read_fields(sections: Iterable[Section], format: ReplyFormat) -> dict[str, s
     return {field: "\n".join(texts) for field, texts in fields.items()}
 
 
-def _by_normalized(names: Iterable[str]) -> dict[str, str]:
-    return {normalized(name): name for name in names}
-
-
 def _header(line: str, names: dict[str, str]) -> Section | None:
     colon = _COLON.search(line, 0, _LONGEST_HEADER)
     head = line[: colon.start()] if colon else line[:_LONGEST_HEADER]
@@ -138,21 +131,13 @@ def _header(line: str, names: dict[str, str]) -> Section | None:
     if colon is None and (stripped == line.strip() or len(line) >= _LONGEST_HEADER):
         return None  # A single word on a line is not a header unless it is marked.
     name = names.get(normalized(stripped))
-    if name is None or not _spelled_like(stripped, name):
+    # In a header, unlike in a sentence, only spaces are between the letters.
+    in_words = all(char.isalnum() or char in " _" for char in stripped)
+    if name is None or not in_words or len(stripped) > len(name) + 2:
         return None
     rest = line[colon.end() :] if colon else ""
-    return name, _without_closing_marks(head, rest)
-
-
-def _spelled_like(header: str, name: str) -> bool:
-    """Tell a header from a sentence: only spaces are between its letters."""
-    return len(header) <= len(name) + 2 and all(
-        char.isalnum() or char in " _" for char in header
-    )
-
-
-def _without_closing_marks(head: str, rest: str) -> str:
-    """Drop the second pair of asterisks in `**Action:** ...`."""
     opened = head.strip("#> \t")[:1] in tuple(_EMPHASIS)
     closed = head.rstrip()[-1:] in tuple(_EMPHASIS)
-    return rest.lstrip(" \t").lstrip(_EMPHASIS) if opened and not closed else rest
+    if opened and not closed:  # The second pair of asterisks in `**Action:** ...`.
+        rest = rest.lstrip(" \t").lstrip(_EMPHASIS)
+    return name, rest

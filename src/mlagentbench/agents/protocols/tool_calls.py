@@ -45,7 +45,6 @@ class ToolProtocol(ReplyProtocol):
         return prompt("protocol_tools", before=before)
 
     def tools(self, format: ReplyFormat) -> Sequence[ToolInfo]:
-        """Return one tool for each listed action."""
         return [_as_tool(action) for action in format.actions]
 
     def config(self, format: ReplyFormat, config: GenerateConfig) -> GenerateConfig:  # noqa: ARG002  # the contract's
@@ -69,7 +68,6 @@ class ToolProtocol(ReplyProtocol):
         return make_request(calls[0].name, calls[0].arguments, fields, format)
 
     def exchange(self, output: ModelOutput, observation: str) -> list[ChatMessage]:
-        """Return the reply and an answer to each of its calls."""
         message = reply_message(output)
         calls = message.tool_calls or []
         if not calls:

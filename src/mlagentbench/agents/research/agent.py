@@ -32,7 +32,7 @@ from mlagentbench.agents.settings import (
     ModernSettings,
     read_research,
 )
-from mlagentbench.environment import ACTIONS, Action, fenced
+from mlagentbench.environment import ACTIONS, fenced
 
 MANY = (
     "List Files",
@@ -50,16 +50,11 @@ LOG = "Append Summary to Research Log"
 
 
 async def research(context: Context) -> None:
-    """Do research in the chosen style."""
+    """Do research until the final answer or until the budget is nearly spent."""
     settings = read_research(context.settings)
     if isinstance(settings, ClassicSettings):
         await classic(context, settings)
-    else:
-        await _modern(context)
-
-
-async def _modern(context: Context) -> None:
-    """Do research until the final answer or until the budget is nearly spent."""
+        return
     setup = _set_up(context)
     pace = Pace(context)
     researcher = await _start(context, setup)
@@ -80,10 +75,16 @@ def _set_up(context: Context) -> ResearchSetup:
     """Read the settings; a model that prefers a schema is treated as a small one."""
     defaults = SMALL_MODEL if context.protocol == "schema" else {}
     settings = ModernSettings.read({**defaults, **context.settings})
+    actions = tuple(ACTIONS[name] for name in MANY)
     if settings.actions == "few":
-        actions = _guided_actions(context.task.script)
-    else:
-        actions = tuple(ACTIONS[name] for name in MANY)
+        script, instruction = context.task.script, "edit_instruction"
+        edit = replace(
+            ACTIONS[EDIT],
+            summary=f"Have an editor change {script} as you instruct it; the new"
+            f" {script} is executed at once.",
+            parameters={instruction: ACTIONS[EDIT].parameters[instruction]},
+        )
+        actions = (ACTIONS["Read File"], edit, ACTIONS["Final Answer"])
     if settings.log == "on":
         actions += (ACTIONS[LOG],)
     return ResearchSetup(
@@ -92,17 +93,6 @@ def _set_up(context: Context) -> ResearchSetup:
         format=ReplyFormat(actions=actions, fields=settings.fields),
         ideas=ideas_for(context.task.modality) if settings.ideas == "generic" else (),
     )
-
-
-def _guided_actions(script: str) -> tuple[Action, ...]:
-    instruction = "edit_instruction"
-    edit = replace(
-        ACTIONS[EDIT],
-        summary=f"Have an editor change {script} as you instruct it; the new"
-        f" {script} is executed at once.",
-        parameters={instruction: ACTIONS[EDIT].parameters[instruction]},
-    )
-    return (ACTIONS["Read File"], edit, ACTIONS["Final Answer"])
 
 
 async def _start(context: Context, setup: ResearchSetup) -> Researcher:

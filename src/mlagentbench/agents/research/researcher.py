@@ -1,11 +1,10 @@
 """The researcher: a model at work, the ledger of its trials, its status prompt."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from inspect_ai.model import GenerateConfig
 
-from mlagentbench.agents.context import Context, Remaining
+from mlagentbench.agents.context import Context
 from mlagentbench.agents.conversation import Conversation, Pace, short_traceback
 from mlagentbench.agents.prompt_files import prompt
 from mlagentbench.agents.protocols.ask import Parsed, ask_for_action
@@ -91,7 +90,23 @@ class Researcher:
 
     async def _ask(self) -> Parsed:
         setup, state = self._setup, self._state
-        now = status_prompt(state, self._ledger, setup.ideas, self._context.remaining())
+        left, ideas, next_trial = self._context.remaining(), setup.ideas, ""
+        if not state.works:
+            next_trial = (
+                "The last trial has no score: mend its cause before anything else."
+            )
+        elif ideas:
+            idea = ideas[state.ideas_used % len(ideas)]
+            next_trial = f"An idea for the next trial: {idea}"
+        now = prompt(
+            "modern_status",
+            remark=state.remark,
+            next=next_trial,
+            ledger=self._ledger.table(),
+            steps=str(left.steps),
+            minutes=f"{left.seconds / 60:.0f}",
+            tokens="" if left.tokens is None else f", {left.tokens} tokens",
+        )
         # A model copies a malformed reply that it is shown; at a higher temperature
         # the next one may differ.
         temperature = min(1.0, 0.4 + 0.2 * state.bad_replies)
@@ -156,20 +171,19 @@ class Researcher:
         await self._restore_best("it is submitted")
         await self._context.act("Final Answer", said=said, final_answer=answer)
 
-    async def _restore_best(self, why: str) -> None:
+    async def _restore_best(self, why: str) -> bool:
+        """Return whether the workspace was restored to the best trial."""
         best = self._ledger.best
         if best is None or self._state.at_best:
-            return
+            return False
         await self._context.act("Restore Workspace", step_number=str(best.step))
-        self._restored(best, why)
-
-    def _restored(self, best: Trial, why: str) -> None:
         self._ledger.since_best = 0
         self._state.at_best = self._state.works = True
         self._state.changed = False
         self._state.remark = (
             f"The workspace was put back to what it was after step {best.step}: {why}."
         )
+        return True
 
 
 class GuidedResearcher(Researcher):
@@ -202,9 +216,11 @@ class GuidedResearcher(Researcher):
     def _should_restore(self) -> bool:
         return self._state.works or super()._should_restore()
 
-    def _restored(self, best: Trial, why: str) -> None:
-        super()._restored(best, why)
-        self._conversation.return_to_checkpoint()
+    async def _restore_best(self, why: str) -> bool:
+        restored = await super()._restore_best(why)
+        if restored:
+            self._conversation.return_to_checkpoint()
+        return restored
 
 
 _MAX_FAILURE = 120
@@ -223,14 +239,16 @@ class Ledger:
 
     def note(self, step: Step, change: str) -> Trial:
         """Add the trial of an execution."""
-        value = step.validation.value if step.validation else None
-        before = self.best.value if self.best else None
+        value, kept, failure = None, False, ""
+        if step.validation is None:
+            lines = short_traceback(step.told).splitlines() or ["nothing was said"]
+            failure = lines[-1].strip()[:_MAX_FAILURE]
+        else:
+            value = step.validation.value
+            before = self.best.value if self.best else None
+            kept = before is None or self._sign * value > self._sign * before
         trial = Trial(
-            step=step.step,
-            change=change,
-            value=value,
-            kept=self._is_better(value, before),
-            failure="" if value is not None else _last_line(step.told),
+            step=step.step, change=change, value=value, kept=kept, failure=failure
         )
         self.trials.append(trial)
         self.since_best += 1
@@ -249,9 +267,7 @@ class Ledger:
         shown = self.trials[-last:]
         if self.best is not None and self.best not in shown:
             shown = [self.best, *shown[1:]]
-        return (
-            "\n".join(self._line(trial) for trial in shown) or "nothing was tried yet"
-        )
+        return "\n".join(map(self._line, shown)) or "nothing was tried yet"
 
     def _line(self, trial: Trial) -> str:
         if trial.value is None:
@@ -259,16 +275,6 @@ class Ledger:
         mark = "best" if trial == self.best else "kept" if trial.kept else "no better"
         measured = f"{self._metric} {trial.value:.6g}"
         return f"- step {trial.step}: {measured} ({mark}): {trial.change}"
-
-    def _is_better(self, value: float | None, than: float | None) -> bool:
-        if value is None:
-            return False
-        return than is None or self._sign * value > self._sign * than
-
-
-def _last_line(observation: str) -> str:
-    lines = short_traceback(observation).splitlines()
-    return lines[-1].strip()[:_MAX_FAILURE] if lines else "nothing was said"
 
 
 _MAX_CHANGE = 120
@@ -297,38 +303,9 @@ class WorkState:
         """Note the change of an action that executes nothing."""
         if step.ok and ACTIONS[request.action].changes_workspace:
             self.changed, self.at_best = True, False
-            self.change = _describe_change(request)
-
-
-def _describe_change(request: ActionRequest) -> str:
-    if ACTIONS[request.action].restores:
-        return f"as after step {request.input['step_number']}"
-    words = (
-        request.input.get("edit_instruction")
-        or request.fields.get("Thought")
-        or request.action
-    )
-    return truncate(" ".join(words.split()), _MAX_CHANGE)
-
-
-def status_prompt(
-    state: WorkState, ledger: Ledger, ideas: Sequence[str], left: Remaining
-) -> str:
-    """Return the trials, the remaining budget, and what to do next."""
-    return prompt(
-        "modern_status",
-        remark=state.remark,
-        next=_next(state, ideas),
-        ledger=ledger.table(),
-        steps=str(left.steps),
-        minutes=f"{left.seconds / 60:.0f}",
-        tokens="" if left.tokens is None else f", {left.tokens} tokens",
-    )
-
-
-def _next(state: WorkState, ideas: Sequence[str]) -> str:
-    if not state.works:
-        return "The last trial has no score: mend its cause before anything else."
-    if not ideas:
-        return ""
-    return f"An idea for the next trial: {ideas[state.ideas_used % len(ideas)]}"
+            if ACTIONS[request.action].restores:
+                self.change = f"as after step {request.input['step_number']}"
+                return
+            instruction = request.input.get("edit_instruction")
+            words = instruction or request.fields.get("Thought") or request.action
+            self.change = truncate(" ".join(words.split()), _MAX_CHANGE)

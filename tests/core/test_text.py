@@ -121,9 +121,9 @@ def test_hostile_lines_are_compared_in_bounded_time():
     def hostile(count):
         return "".join(f"{chance.randrange(100)}\n" for _ in range(count))
 
-    began = time.monotonic()
+    began = time.process_time()
     difference(hostile(1_490), hostile(1_490), "a", "b")
     assert "too many to show" in difference(
         hostile(100_000), hostile(100_000), "a", "b"
     )
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20

@@ -20,10 +20,10 @@ PREPARE = """
 import sys
 from pathlib import Path
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare, verify
+from mlagentbench.tasks.prepare import prepare_task, verify
 task = load_task("house-price")
 print("ready", flush=True)
-sys.exit(len(verify(prepare(task, Path(sys.argv[1])))))
+sys.exit(len(verify(prepare_task(task, Path(sys.argv[1])))))
 """
 
 
@@ -77,12 +77,10 @@ def test_public_files_are_read_only_and_equally_old(task, own_cache):
     assert modes == {0o444}
 
 
-def test_the_second_time_is_fast_and_touches_nothing(task, own_cache):
+def test_the_second_time_touches_nothing(task, own_cache):
     first = prepare_task(task, own_cache)
     before = first.folder.stat()
-    began = time.monotonic()
     assert prepare_task(task, own_cache) == first == find_prepared(task, own_cache)
-    assert time.monotonic() - began < 0.1
     assert first.folder.stat() == before
 
 
@@ -91,41 +89,25 @@ def test_nothing_is_found_before_it_is_prepared(task, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def spoil_by_deleting(prepared):
-    (prepared.public / "data" / "test.csv").unlink()
-
-
-def spoil_by_shortening(prepared):
-    path = prepared.public / "data" / "test.csv"
-    path.chmod(0o644)
+def replaced(path):
+    path.unlink()
     path.write_text("Id\n")
 
 
-def spoil_by_adding(prepared):
-    shutil.copy(prepared.private / "answers.csv", prepared.public / "answers.csv")
-
-
-def spoil_by_touching(prepared):
-    os.utime(prepared.public / "data" / "test.csv")
-
-
-def spoil_the_manifest(prepared):
-    (prepared.folder / "manifest.json").write_text("{")
-
-
 @pytest.mark.parametrize(
-    "spoil",
+    ("spoil", "name"),
     [
-        spoil_by_deleting,
-        spoil_by_shortening,
-        spoil_by_adding,
-        spoil_by_touching,
-        spoil_the_manifest,
+        (Path.unlink, "public/data/test.csv"),
+        (replaced, "public/data/test.csv"),
+        (Path.touch, "public/answers.csv"),
+        (os.utime, "public/data/test.csv"),
+        (replaced, "manifest.json"),
     ],
+    ids=["deleted", "shortened", "added", "touched", "manifest"],
 )
-def test_spoiled_data_is_noticed_and_prepared_again(task, own_cache, spoil):
+def test_spoiled_data_is_noticed_and_prepared_again(task, own_cache, spoil, name):
     prepared = prepare_task(task, own_cache)
-    spoil(prepared)
+    spoil(prepared.folder / name)
     assert verify(prepared)
     assert find_prepared(task, own_cache) is None
     assert prepare_task(task, own_cache) == prepared

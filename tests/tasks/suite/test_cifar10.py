@@ -10,21 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 
-from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
-from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import Prepared, prepare_task
+from mlagentbench.tasks.prepare import Prepared
 from mlagentbench.tasks.suite.cifar10.grade import grade
 from mlagentbench.tasks.suite.cifar10.metric import CLASSES, accuracy, read_scores
 from mlagentbench.tasks.suite_images import CLASSES as CLASSES_OF_THE_SOURCE
 
+TASK = "cifar10"
 SIZES = {"train": 10_000, "validation": 2_000, "test": 4_000}
 HEADER = ",".join(["Id", *CLASSES])
-
-
-@pytest.fixture(scope="module")
-def prepared() -> Prepared:
-    return prepare_task(load_task("cifar10"), default_cache())
 
 
 def images(prepared: Prepared, part: str) -> np.ndarray:

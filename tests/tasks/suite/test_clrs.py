@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SandboxError, SubmissionError
 from mlagentbench.core.turns import OUTPUTS
 from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.suite.clrs.chance import RULES, best_rule
 from mlagentbench.tasks.suite.clrs.generator import draw_graphs, solve
 from mlagentbench.tasks.suite.clrs.grade import grade
@@ -27,6 +25,7 @@ from mlagentbench.tasks.suite.clrs.metric import (
 from mlagentbench.tasks.suite.clrs.probes import HIDDEN, SHAPES, safetensors
 from mlagentbench.tasks.suite.clrs.variants import TRIALS, trials
 
+TASK = "CLRS"
 RECORDED = Path(__file__).parents[2] / "data" / "clrs" / "dm_clrs.json"
 
 # Solves the graph: its encoder leaves weight, edge and diagonal in three channels, and
@@ -80,12 +79,7 @@ INEXACT_EMBEDDING = "edges[0, 0, 0, 2] != 1"
 
 @pytest.fixture(scope="module")
 def task():
-    return load_task("CLRS")
-
-
-@pytest.fixture(scope="module")
-def prepared(task):
-    return prepare_task(task, default_cache())
+    return load_task(TASK)
 
 
 @pytest.fixture

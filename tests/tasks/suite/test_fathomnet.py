@@ -1,27 +1,20 @@
-import csv
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.code_task import csv_rows
 
-from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.suite.fathomnet import metric, scenes
 from mlagentbench.tasks.suite.fathomnet.rendering import paint
 from mlagentbench.tasks.suite_data import generator
 from mlagentbench.tasks.task_code import load_grade
 
+TASK = "fathomnet"
 HEADER = "Id,categories,osd\n"
 RANKINGS = st.lists(st.sampled_from(metric.CATEGORIES), unique=True, max_size=20)
 TRUTHS = st.sets(st.sampled_from(metric.CATEGORIES), min_size=1, max_size=4)
-
-
-@pytest.fixture(scope="module")
-def prepared():
-    return prepare_task(load_task("fathomnet"), default_cache())
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +27,7 @@ def planned():
 def graded(tmp_path):
     truth = tmp_path / "truth.csv"
     truth.write_text(f"{HEADER}1,3 7,0\n2,21,1\n")
-    grade = load_grade(load_task("fathomnet"))
+    grade = load_grade(load_task(TASK))
 
     def judge(rows):
         answers = tmp_path / "submission.csv"
@@ -42,11 +35,6 @@ def graded(tmp_path):
         return grade(answers, truth)
 
     return judge
-
-
-def rows_of(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 @given(ranked=RANKINGS, true=TRUTHS)
@@ -153,17 +141,17 @@ def test_deep_scenes_are_painted_bluer_fainter_and_alike_each_time(planned):
 def test_images_and_rows_fit_and_ids_are_shared_out(prepared):
     ids = []
     for part in scenes.PARTS:
-        rows = rows_of(prepared.public / f"data/{part.name}.csv")
+        rows = csv_rows(prepared.public / f"data/{part.name}.csv")
         images = np.load(prepared.public / f"data/{part.name}_images.npy")
         assert images.shape == (len(rows), 48, 48, 3)
         ids += [int(row["Id"]) for row in rows]
     assert sorted(ids) == list(range(1, len(ids) + 1))
-    test_rows = rows_of(prepared.public / "data/test.csv")
-    answers = rows_of(prepared.private / "answers.csv")
+    test_rows = csv_rows(prepared.public / "data/test.csv")
+    answers = csv_rows(prepared.private / "answers.csv")
     assert [row["Id"] for row in test_rows] == [row["Id"] for row in answers]
 
 
 def test_ids_do_not_tell_whether_something_is_unknown(prepared):
-    rows = rows_of(prepared.private / "answers.csv")
+    rows = csv_rows(prepared.private / "answers.csv")
     pairs = [(float(row["Id"]), int(row["osd"])) for row in rows]
     assert metric.area_under_curve(pairs) == pytest.approx(0.5, abs=0.04)

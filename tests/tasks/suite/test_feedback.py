@@ -1,17 +1,15 @@
-import csv
 import math
 import statistics
 from itertools import chain
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.code_task import csv_rows
 
 from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.sources import fetch
 from mlagentbench.tasks.suite.feedback import prepare as preparation
 from mlagentbench.tasks.suite.feedback.degrade import degrade
@@ -20,6 +18,7 @@ from mlagentbench.tasks.suite.feedback.prose import passages, read_speeches
 from mlagentbench.tasks.suite.feedback.writers import TRAITS, another_score, draw_writer
 from mlagentbench.tasks.task_code import load_grade
 
+TASK = "feedback"
 ROWS = st.lists(
     st.lists(st.floats(1, 5), min_size=12, max_size=12), min_size=1, max_size=8
 )
@@ -33,19 +32,9 @@ FLAWLESS = dict.fromkeys(TRAITS, 5.0)
 
 
 @pytest.fixture(scope="module")
-def prepared():
-    return prepare_task(load_task("feedback"), default_cache())
-
-
-@pytest.fixture(scope="module")
 def sides():
-    archives = fetch(load_task("feedback"), default_cache())
+    archives = fetch(load_task(TASK), default_cache())
     return preparation.choose(passages(read_speeches(archives)))
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 @given(ROWS)
@@ -74,7 +63,7 @@ def test_no_sentence_is_in_two_speeches(sides):
 def test_every_text_is_there_once_and_numbers_say_nothing_of_the_side(prepared):
     data = prepared.public / "data"
     names = ("train.csv", "validation_texts.csv", "test.csv")
-    files = [rows(data / name) for name in names]
+    files = [csv_rows(data / name) for name in names]
     numbers = [[int(row["text_id"]) for row in file] for file in files]
     texts = {row["full_text"] for file in files for row in file}
     assert [len(file) for file in files] == [1500, 500, 1000]
@@ -85,15 +74,15 @@ def test_every_text_is_there_once_and_numbers_say_nothing_of_the_side(prepared):
 
 
 def test_answers_are_in_the_format_of_the_validation_scores(prepared):
-    known = rows(prepared.public / "data" / "validation.csv")
-    hidden = rows(prepared.private / "answers.csv")
+    known = csv_rows(prepared.public / "data" / "validation.csv")
+    hidden = csv_rows(prepared.private / "answers.csv")
     assert list(known[0]) == list(hidden[0]) == ["text_id", *TRAITS]
     halves = {str(score / 2) for score in range(2, 11)}
     assert {row[trait] for row in known + hidden for trait in TRAITS} == halves
 
 
 def test_traits_go_together_but_not_all_the_way(prepared):
-    train = rows(prepared.public / "data" / "train.csv")
+    train = csv_rows(prepared.public / "data" / "train.csv")
     columns = [[float(row[trait]) for row in train] for trait in TRAITS]
     for place, first in enumerate(columns):
         for second in columns[place + 1 :]:
@@ -145,4 +134,4 @@ def test_a_submission_without_a_trait_is_refused(tmp_path):
     truth.write_text(f"text_id,{','.join(TRAITS)}\n1,3.0,3.0,3.0,3.0,3.0,3.0\n")
     answers.write_text(f"text_id,{','.join(TRAITS[:5])}\n1,3.0,3.0,3.0,3.0,3.0\n")
     with pytest.raises(SubmissionError, match="must begin with the line"):
-        load_grade(load_task("feedback"))(answers, truth)
+        load_grade(load_task(TASK))(answers, truth)

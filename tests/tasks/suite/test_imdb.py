@@ -1,41 +1,28 @@
-import csv
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
+from tests.support.code_task import csv_rows
 
-from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
-from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import Prepared, prepare_task
 from mlagentbench.tasks.suite.imdb.grade import grade
 from mlagentbench.tasks.suite.imdb.metric import accuracy
 
+TASK = "imdb"
 TRAIN, VALIDATION, TEST = 5000, 2000, 5000
 labels = st.sampled_from([0, 1])
 certain = st.floats(0, 1).filter(lambda probability: probability != 0.5)
 
 
 @pytest.fixture(scope="module")
-def prepared() -> Prepared:
-    return prepare_task(load_task("imdb"), default_cache())
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-@pytest.fixture(scope="module")
 def splits(prepared) -> dict[str, list[dict[str, str]]]:
     data = prepared.public / "data"
     return {
-        "train": read(data / "train.csv"),
-        "validation": read(data / "validation_reviews.csv"),
-        "test": read(data / "test_reviews.csv"),
+        "train": csv_rows(data / "train.csv"),
+        "validation": csv_rows(data / "validation_reviews.csv"),
+        "test": csv_rows(data / "test_reviews.csv"),
     }
 
 
@@ -94,8 +81,8 @@ def test_a_review_is_one_line_without_markup_for_line_breaks(splits):
 
 
 def test_only_train_and_validation_labels_are_visible(prepared, splits):
-    visible = read(prepared.public / "data" / "validation.csv")
-    hidden = read(prepared.private / "answers.csv")
+    visible = csv_rows(prepared.public / "data" / "validation.csv")
+    hidden = csv_rows(prepared.private / "answers.csv")
 
     assert set(splits["test"][0]) == set(splits["validation"][0]) == {"Id", "review"}
     assert [row["Id"] for row in visible] == [row["Id"] for row in splits["validation"]]
@@ -107,8 +94,8 @@ def test_half_of_each_split_is_positive_and_the_order_does_not_tell_which(
 ):
     for rows in (
         splits["train"],
-        read(prepared.public / "data" / "validation.csv"),
-        read(prepared.private / "answers.csv"),
+        csv_rows(prepared.public / "data" / "validation.csv"),
+        csv_rows(prepared.private / "answers.csv"),
     ):
         for third in (rows[0::3], rows[: len(rows) // 3], rows[-len(rows) // 3 :]):
             positive = sum(int(row["positive"]) for row in third)

@@ -9,21 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 
-from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.sources import fetch
 from mlagentbench.tasks.suite.ogbn_arxiv.grade import grade
 from mlagentbench.tasks.suite.ogbn_arxiv.metric import accuracy
 from mlagentbench.tasks.suite.ogbn_arxiv.planetoid import PARTS, load, read_citations
 
+TASK = "ogbn-arxiv"
 LABELS = st.sampled_from("012")
-
-
-@pytest.fixture(scope="module")
-def prepared():
-    return prepare_task(load_task("ogbn-arxiv"), default_cache())
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +95,7 @@ def test_a_pickle_that_names_anything_else_is_refused():
 
 
 def test_rows_of_published_test_papers_go_where_the_graph_counts_them(prepared):
-    archives = fetch(load_task("ogbn-arxiv"), prepared.cache)
+    archives = fetch(load_task(TASK), prepared.cache)
     members = {part: f"pgl/data/pubmed/ind.pubmed.{part}" for part in PARTS}
     found = archives.read_all("pgl", members.values())
     papers = read_citations({part: found[members[part]] for part in PARTS})

@@ -1,17 +1,15 @@
 """Forecasts are asked without showing what came later, and SMAPE is what it says."""
 
-import csv
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.code_task import csv_rows
 
 from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.tasks.archives import Archives
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import Prepared, prepare_task
+from mlagentbench.tasks.prepare import Prepared
 from mlagentbench.tasks.sources import fetch
 from mlagentbench.tasks.suite.parkinsons_disease.forecasts import forecasts, known_at
 from mlagentbench.tasks.suite.parkinsons_disease.grade import grade
@@ -23,28 +21,19 @@ from mlagentbench.tasks.suite.parkinsons_disease.study import (
     read_study,
 )
 
+TASK = "parkinsons-disease"
 SIZES = {"train": 140, "validation": 60, "test": 112}
 Row = dict[str, str]
 amounts = st.floats(0, 1e4)
 
 
 @pytest.fixture(scope="module")
-def prepared() -> Prepared:
-    return prepare_task(load_task("parkinsons-disease"), default_cache())
-
-
-@pytest.fixture(scope="module")
 def archives() -> Archives:
-    return fetch(load_task("parkinsons-disease"), default_cache())
+    return fetch(load_task(TASK), default_cache())
 
 
 def table(prepared: Prepared, name: str) -> list[Row]:
-    return rows_of(prepared.public / "data" / f"{name}.csv")
-
-
-def rows_of(path: Path) -> list[Row]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return csv_rows(prepared.public / "data" / f"{name}.csv")
 
 
 def fingerprint(visit: Row) -> tuple[str, ...]:
@@ -110,7 +99,7 @@ def test_held_out_patients_end_with_a_forecast_visit_without_targets(prepared, p
 
 def test_visible_and_hidden_answers_together_are_numbered_without_gaps(prepared):
     visible = table(prepared, "validation")
-    hidden = rows_of(prepared.private / "answers.csv")
+    hidden = csv_rows(prepared.private / "answers.csv")
     asked = table(prepared, "validation_rows") + table(prepared, "test_rows")
     ids = [int(row["prediction_id"]) for row in visible + hidden]
     assert sorted(ids) == list(range(1, 512 + 1026 + 1))

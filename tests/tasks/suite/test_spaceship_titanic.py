@@ -1,4 +1,3 @@
-import csv
 from collections import defaultdict
 from statistics import correlation
 
@@ -6,35 +5,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
+from tests.support.code_task import csv_rows
 
-from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import SubmissionError
-from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import prepare_task
 from mlagentbench.tasks.suite.spaceship_titanic.grade import grade
 from mlagentbench.tasks.suite.spaceship_titanic.metric import accuracy
 
+TASK = "spaceship-titanic"
 PARTS = ("train", "validation_passengers", "test")
 
 
 @pytest.fixture(scope="module")
-def prepared():
-    return prepare_task(load_task("spaceship-titanic"), default_cache())
-
-
-@pytest.fixture(scope="module")
 def parts(prepared):
-    return {name: rows_of(prepared.public / "data" / f"{name}.csv") for name in PARTS}
+    return {name: csv_rows(prepared.public / "data" / f"{name}.csv") for name in PARTS}
 
 
 @pytest.fixture(scope="module")
 def everyone(parts):
     return [row for rows in parts.values() for row in rows]
-
-
-def rows_of(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def group_of(row):
@@ -85,12 +73,12 @@ def test_group_numbers_no_longer_rise_with_cabin_numbers(everyone, deck):
 
 def test_the_fate_of_test_passengers_is_not_told(parts, prepared):
     assert "Transported" not in parts["test"][0]
-    hidden = [row["PassengerId"] for row in rows_of(prepared.private / "answers.csv")]
+    hidden = [row["PassengerId"] for row in csv_rows(prepared.private / "answers.csv")]
     assert hidden == [row["PassengerId"] for row in parts["test"]]
 
 
 def test_validation_answers_belong_to_the_validation_passengers(parts, prepared):
-    answers = rows_of(prepared.public / "data" / "validation.csv")
+    answers = csv_rows(prepared.public / "data" / "validation.csv")
     asked = [row["PassengerId"] for row in parts["validation_passengers"]]
     assert [row["PassengerId"] for row in answers] == asked
 

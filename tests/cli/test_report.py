@@ -42,7 +42,7 @@ def asked(**changes) -> ExperimentSpec:
 
 @pytest.fixture
 def made(tmp_path):
-    """Make an experiment of three runs; the last one was never judged."""
+    """Make an experiment of three runs; the last one was never graded."""
 
     def make(name: str = "exp", **changes) -> Experiment:
         experiment = Experiment(tmp_path / name)

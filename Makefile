@@ -22,12 +22,12 @@ demo: .venv/.runtime bwrap  ## An agent without a language model improves a real
 test: .venv/.dev bwrap chromium  ## Run the tests; at most 8 minutes on 2 cores.
 	@$(BIN)/mlab prepare --all
 	@$(PYTEST) tests/evaluation --cov=mlagentbench.evaluation --cov-branch --cov-fail-under=100 --cov-report=term-missing:skip-covered
-	@$(PYTEST) --ignore=tests/evaluation -m "not minutes" --durations=25
+	@$(PYTEST) --ignore=tests/evaluation -m "not slow" --durations=25
 
 slow: .venv/.dev bwrap chromium  ## Run the long tests, and samples of fuzz and bench; at most 25 minutes.
 	@$(BIN)/mlab prepare --all
-	@$(PYTEST) -m minutes --durations=25
-	@HYPOTHESIS_PROFILE=sample $(PYTEST) -m "hypothesis and not minutes"
+	@$(PYTEST) -m slow --durations=25
+	@HYPOTHESIS_PROFILE=sample $(PYTEST) -m "hypothesis and not slow"
 	@$(BIN)/python benchmarks/all.py command_start
 
 check: .venv/.dev  ## Style, types and the direction of imports.

@@ -40,7 +40,7 @@ def test_every_modality_has_ideas_that_name_no_task(task_id):
     assert not words_of_ideas(task) & set(task_id.lower().split("-")) - {"price"}
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 @pytest.mark.parametrize("task_id", task_ids())
 def test_no_idea_names_a_column_of_the_data(task_id):
     task = load_task(task_id)

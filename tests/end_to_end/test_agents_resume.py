@@ -51,7 +51,7 @@ def test_a_run_that_ended_after_two_steps_goes_on_as_the_undisturbed_one(
     assert outcome_of(experiment) == outcome_of(whole)
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ONE_OF_EACH, ids=str)
 def test_a_killed_run_ends_as_the_undisturbed_one(case, tmp_path, cache, undisturbed):
     whole = undisturbed(plan_for(case, tmp_path))

@@ -86,7 +86,7 @@ def test_the_reference_is_faster_while_a_core_is_busy(folder, cache, busy_core):
     assert score < 0.5
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 def test_twenty_gradings_while_a_core_is_busy_give_about_the_same_score(
     cache, busy_core, capsys
 ):

@@ -19,7 +19,7 @@ def generated(chance):
 
 
 @pytest.mark.parametrize("protocol", ["text", "tools", "schema"])
-@pytest.mark.parametrize("replies", [40, pytest.param(200, marks=pytest.mark.minutes)])
+@pytest.mark.parametrize("replies", [40, pytest.param(200, marks=pytest.mark.slow)])
 def test_a_run_survives_any_reply_and_records_it(protocol, replies, tmp_path, cache):
     chance = random.Random(protocol)
     hostile.fill([generated(chance) for _ in range(replies)], protocol)

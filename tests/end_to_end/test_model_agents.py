@@ -22,7 +22,7 @@ def test_an_agent_improves_a_task_with_the_replies_of_its_model(
     is_improved(undisturbed(plan_for(case, tmp_path)))
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_an_agent_improves_house_price_with_the_replies_of_its_model(
     case, tmp_path, cache

@@ -67,7 +67,7 @@ def test_the_reference_succeeds_and_the_record_is_complete(carry_out, cache):
     assert rescored.score == card.score
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 def test_the_tuner_improves_by_more_than_the_threshold_within_its_budget(carry_out):
     budget = BudgetOverride(steps=25)
     experiment, (card,) = carry_out("tuner", "house-price", budget=budget)

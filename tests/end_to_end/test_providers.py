@@ -33,9 +33,7 @@ def serve(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param(
-            case, id=str(case), marks=[pytest.mark.minutes] if number % 5 else []
-        )
+        pytest.param(case, id=str(case), marks=[pytest.mark.slow] if number % 5 else [])
         for number, case in enumerate(CASES)
     ],
 )

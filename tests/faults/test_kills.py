@@ -23,7 +23,7 @@ def quick(place):
     "share",
     [
         0,
-        *(pytest.param(share, marks=pytest.mark.minutes) for share in range(1, SHARES)),
+        *(pytest.param(share, marks=pytest.mark.slow) for share in range(1, SHARES)),
     ],
 )
 def test_killed_at_every_kind_of_write_a_run_ends_as_if_nothing_had_been(
@@ -44,7 +44,9 @@ def test_code_that_was_graded_before_a_kill_is_known_afterwards(quick):
     assert known == hashlib.sha256(submitted).hexdigest()
 
 
-@pytest.mark.parametrize("kind", ["tuner", "thinker"])
+@pytest.mark.parametrize(
+    "kind", ["tuner", pytest.param("thinker", marks=pytest.mark.slow)]
+)
 def test_killed_at_any_moment_a_run_ends_as_if_nothing_had_been(place, kind):
     reference = undisturbed(place, kind)
     chance = random.Random(kind)

@@ -10,7 +10,7 @@ def nobody(figures):
     """Do not listen."""
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 def test_runs_at_once_leave_nothing_and_can_be_killed_together(place):
     reference = many(place, "in-peace", 8, 4)
     figures = in_peace(reference, nobody)

@@ -36,7 +36,7 @@ def frame(data): os.write(number, len(data).to_bytes(8, "big") + data)
 
 def rarely(*values):
     """Mark a case that `make slow` runs."""
-    return pytest.param(*values, marks=pytest.mark.minutes)
+    return pytest.param(*values, marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_times_that_the_code_writes_prints_or_patches_are_ignored(grade_layer):
     assert grade_layer(fake + STARTER).score > 0.1
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 def test_a_daemon_does_not_slow_the_starter_down(grade_layer):
     burner = (
         "import os\n"
@@ -178,7 +178,7 @@ def test_a_look_alike_of_the_driver_gains_nothing(grade_layer):
     assert "type and shape" in grade_layer(code).submission_error
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 def test_many_megabytes_of_prints_are_dropped_and_cost_only_their_own_time(grade_layer):
     noisy = REFERENCE + (
         "\nquiet = forward\n"

@@ -33,7 +33,7 @@ QUICK = [
     "paths_out",
 ]
 
-pytestmark = pytest.mark.minutes
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

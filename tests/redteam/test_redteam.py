@@ -10,7 +10,7 @@ from tests.redteam.table import ATTACKS, TAKE, attacks_here
 
 def _parameter(attack):
     # Attacks on resources wait until a limit is reached, twice.
-    marks = [pytest.mark.minutes] if attack in TAKE else []
+    marks = [pytest.mark.slow] if attack in TAKE else []
     return pytest.param(attack, id=attack.name, marks=marks)
 
 

@@ -1,4 +1,17 @@
-"""The errors of this package, and the helper that attributes failures."""
+"""The error tree, and the helper that attributes failures.
+
+BenchError
+├── UsageError       the command or its arguments are wrong        (exit 2)
+├── MachineError     this machine cannot; the message says the fix (exit 3)
+├── TaskError        a task folder or its data is invalid
+├── SandboxError     our sandbox failed: the run is broken
+├── GraderError      our grader failed: the run is broken
+├── RecordError      an experiment's files cannot be read or written
+├── ProviderError    a model's provider failed: the run can be resumed
+├── ReplayError      a run cannot be resumed as it was
+├── ActionError      an action failed: the agent reads the message
+└── SubmissionError  the submission is invalid: the agent's fault
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

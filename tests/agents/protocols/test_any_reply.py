@@ -81,7 +81,6 @@ def check(result, reply_format):
     assert all(isinstance(value, str) for value in result.input.values())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["text", "schema"])
 def test_any_text_is_a_request_or_a_complaint(name, reply_format, reply):
     protocol = find_protocol(name, "text")
@@ -98,7 +97,6 @@ def test_any_text_is_a_request_or_a_complaint(name, reply_format, reply):
     run()
 
 
-@pytest.mark.slow
 def test_any_calls_are_a_request_or_a_complaint_and_all_are_answered(
     reply_format, reply
 ):

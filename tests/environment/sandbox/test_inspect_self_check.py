@@ -10,7 +10,7 @@ from mlagentbench.environment.sandbox.inspect_provider import BwrapConfig, Bwrap
 from mlagentbench.environment.sandbox.sandbox import SandboxSpec
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 CANNOT_APPLY = {
     "test_exec_as_user": "a sandbox has one user, and nobody in it can add another",

@@ -6,7 +6,7 @@ from mlagentbench.environment.sandbox import watchdog
 from mlagentbench.environment.sandbox.sandbox import Sandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 
 async def python(sandbox: Sandbox, code: str, **options):

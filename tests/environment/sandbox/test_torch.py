@@ -8,7 +8,7 @@ from mlagentbench.environment.agent_env import find_agent_env
 from mlagentbench.environment.sandbox.sandbox import SandboxSpec, open_sandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 TRAIN = """
 import torch

@@ -130,7 +130,7 @@ def test_missing_package_is_refused_with_its_command(mlab, tmp_path, monkeypatch
     assert "xllamacpp is not installed; run `pip install" in mlab("doctor").out
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 def test_endless_reply_is_truncated(talk):
     counting = "Count from 1 to 100000, one number per line:\n1\n2\n3\n4\n"
     answer = talk(ask(counting, max_tokens=7000, logit_bias={2: -100, 0: -100}))

@@ -163,7 +163,6 @@ def test_a_random_grader_is_found_out(edit, examine):
     assert "instead of 0.0" in perfect_answers_are_perfect(subject).detail
 
 
-@pytest.mark.slow
 def test_a_flipped_direction_is_called_flipped(edit, examine):
     edit("task.toml", 'direction = "lower"', 'direction = "higher"')
     verdict = direction_is_right(examine())
@@ -173,7 +172,6 @@ def test_a_flipped_direction_is_called_flipped(edit, examine):
     assert verdict.detail.endswith("is higher really better? It looks flipped")
 
 
-@pytest.mark.slow
 def test_a_score_better_than_perfect_is_found_out(edit, examine):
     edit("task.toml", "perfect = 0.0", "perfect = 20000.0")
     verdict = nothing_beats_perfect(examine())
@@ -239,7 +237,6 @@ def test_too_few_measured_runs_are_named(examine, measured_as):
     assert detail == "the starter was measured 3 times, 8 are needed"
 
 
-@pytest.mark.slow
 def test_a_task_that_was_never_measured_is_told_to_be(
     folder, cache, archives, bench, tmp_path
 ):
@@ -300,7 +297,6 @@ def test_a_folder_without_the_canary_is_named(edit, examine):
     assert detail.startswith("README.md must hold the line: mlagentbench canary")
 
 
-@pytest.mark.slow
 def test_a_machine_that_cannot_is_no_finding_about_the_task(
     examine, bench, monkeypatch, tmp_path
 ):

@@ -41,7 +41,7 @@ def due():
     return sorted({*changed, TASKS[today % len(TASKS)]})
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 @pytest.mark.parametrize("name", due())
 def test_changed_task_and_one_in_rotation_are_valid(name, tmp_path):
     task, cache = load_task(name), default_cache()

@@ -259,7 +259,7 @@ def test_what_are_not_the_tokens_asked_for_is_refused(tmp_path, tokens, reason):
         _grade(tmp_path, truth)
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 def test_the_verdict_is_the_same_in_twenty_gradings_while_a_core_is_busy(
     prepared, busy_core, capsys
 ):

@@ -68,7 +68,7 @@ def _slack():
     return 2 * (time.monotonic() - began)
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 def test_two_at_once_end_with_one_correct_cache(own_cache):
     both = [begin(own_cache) for _ in range(2)]
     for process in both:
@@ -77,7 +77,7 @@ def test_two_at_once_end_with_one_correct_cache(own_cache):
     prepared_as(own_cache, default_cache())
 
 
-@pytest.mark.minutes
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_killed_at_a_random_moment_and_repeated_it_is_as_undisturbed(own_cache, seed):
     killed = begin(own_cache)

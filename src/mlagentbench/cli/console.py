@@ -2,16 +2,17 @@
 
 import json
 import time
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 from rich.console import Console, Group
-from rich.live import Live
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from mlagentbench.core import RunId, Step, Task
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 
 def out() -> Console:
@@ -80,6 +81,10 @@ class Screen:
     """Display of preparation and of runs; plain lines in a pipe."""
 
     def __init__(self) -> None:
+        # Imported here, because most commands show no progress.
+        from rich.live import Live
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
         self._console = err()
         self._lines: dict[RunId, RunLine] = {}
         description = TextColumn("{task.description}", markup=False)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mlagentbench.core import RunId, Task, UsageError
-from mlagentbench.experiment import Experiment
 from mlagentbench.tasks import load_task, task_ids
 
 if TYPE_CHECKING:
-    from mlagentbench.experiment import Judge
+    from mlagentbench.experiment import Experiment, Judge
 
 Command = Callable[..., Any]
 
@@ -264,8 +263,10 @@ _AGAIN = click.option(
 )
 
 
-def select_runs(text: str) -> tuple[Experiment, list[RunId]]:
+def select_runs(text: str) -> "tuple[Experiment, list[RunId]]":
     """Return the experiment and those of its runs that NAME picks."""
+    from mlagentbench.experiment import Experiment
+
     folder, name = split(text)
     experiment = Experiment(folder)
     known = experiment.known_runs() or experiment.runs()

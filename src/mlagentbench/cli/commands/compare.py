@@ -9,7 +9,6 @@ import click
 from mlagentbench.cli.console import err, print_json, print_table
 from mlagentbench.cli.options import json_option, split
 from mlagentbench.core import Scorecard, UsageError, harmless, who
-from mlagentbench.experiment import Experiment, last_attempts
 
 if TYPE_CHECKING:
     from mlagentbench.evaluation import AgentRuns, Comparison
@@ -24,6 +23,7 @@ def command(*, sides: tuple[str, ...], as_json: bool) -> None:
     A side is EXP or EXP:NAME, NAME an agent or a model in it.
     """
     from mlagentbench.evaluation import compare_all
+    from mlagentbench.experiment import Experiment
 
     if len(sides) < 2:
         raise UsageError(
@@ -71,6 +71,7 @@ def _print(pair: "Comparison") -> None:
 
 def _runs_of(text: str) -> "AgentRuns":
     from mlagentbench.evaluation import AgentRuns
+    from mlagentbench.experiment import Experiment, last_attempts
 
     folder, name = split(text)
     cards = last_attempts(Experiment(folder).scorecards)

@@ -52,9 +52,13 @@ def command(
         refuse_too_many,
     )
     from mlagentbench.experiment import BudgetOverride, RetryLimits
-    from mlagentbench.run import read_prices
 
     refuse_too_many(parallel)
+    known_prices = {}
+    if prices is not None:
+        from mlagentbench.run import read_prices
+
+        known_prices = read_prices(prices)
     plan = Plan(
         tasks=chosen_names(tasks, every=every),
         agent=agent or usual_agent(model),
@@ -63,7 +67,7 @@ def command(
         judge=read_judge(roles, votes),
         model_args=read_model_args(model_args),
         patience=RetryLimits(max_retries=max_retries, attempt_timeout=attempt_timeout),
-        prices=read_prices(prices) if prices else {},
+        prices=known_prices,
         settings=read_pairs("-A", "KEY=VALUE", settings),
         edition=edition,
         seeds=tuple(range(seed, seed + runs)),

@@ -24,20 +24,13 @@ QUESTIONS = (
     "option",
     "action",
 )
-_AGENT = "one file per agent; the catalogue names it"
 _CHECKS = "one file per subject of the checks; `examine` has the table"
 _PROCESS = "runs in a process of its own"
 _TASKS = "imported by task folders, whose digests hold this path"
 _LENGTH = "too long for one file with its importer"
 ONE_IMPORTER = {
-    "agents.autogpt": _AGENT,
-    "agents.baselines": _AGENT,
-    "agents.bash": _AGENT,
-    "agents.langchain": _AGENT,
     "agents.paper.loop": "one loop for several agents",
     "agents.research.researcher": _LENGTH,
-    "agents.tree": _AGENT,
-    "agents.tuner": _AGENT,
     "environment.sandbox.timeouts": "people look for timeouts by that name",
     "environment.snapshots.restore": _LENGTH,
     "environment.snapshots.retention": _LENGTH,

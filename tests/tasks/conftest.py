@@ -12,6 +12,7 @@ from tests.borrowing import borrow
 from mlagentbench.core.cache import default_cache
 from mlagentbench.core.errors import GraderError
 from mlagentbench.core.task import Task
+from mlagentbench.environment.agent_env import ensure_agent_env
 from mlagentbench.tasks.check.evidence import Attempt, Solution, Subject
 from mlagentbench.tasks.digest import task_digest
 from mlagentbench.tasks.load import load_task, read_measured, write_measured
@@ -37,8 +38,9 @@ print(json.dumps(said))
 class PlainBench:
     """Runs solutions as plain processes: enough to examine a task we trust."""
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, python: Path) -> None:
         self.scratch = scratch
+        self.python = python
 
     def solve(
         self, task: Task, prepared: Prepared, solution: Solution, seed: int
@@ -49,7 +51,7 @@ class PlainBench:
         shutil.copy(task.folder / "metric.py", workspace / "evaluate.py")
         began = time.monotonic()
         done = subprocess.run(
-            [sys.executable, task.script],
+            [self.python, task.script],
             cwd=workspace,
             env=os.environ | {"MLAB_SEED": str(seed), "OMP_NUM_THREADS": "1"},
             capture_output=True,
@@ -122,8 +124,9 @@ def edit(folder):
 
 
 @pytest.fixture
-def bench(tmp_path) -> PlainBench:
-    return PlainBench(tmp_path / "bench")
+def bench(tmp_path, cache) -> PlainBench:
+    agent_env = ensure_agent_env(cache, "base")
+    return PlainBench(tmp_path / "bench", agent_env.path / "bin" / "python")
 
 
 @pytest.fixture

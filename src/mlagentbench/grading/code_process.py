@@ -73,7 +73,7 @@ class CodeRequest(Record):
     """What submissions may read as `data/` while they are graded."""
     cache: Path
     seconds: float
-    """For all turns together; waiting for other gradings to end does not count."""
+    """For all turns together; waiting for other gradings does not count."""
 
 
 class CodeOutcome(Record):
@@ -174,7 +174,7 @@ class TimedTurns:
         self._starter = starter
         self._agent_env = agent_env
         self._name = ", ".join(request.task.submission)
-        self._ends = time.monotonic() + request.seconds
+        self._seconds_left = request.seconds
 
     async def take_all(self) -> Turns:
         """Take every turn and keep its output.
@@ -214,7 +214,7 @@ class TimedTurns:
 
     async def _answer(self, solution: Path, question: bytes) -> Answer | NoAnswer:
         """Let a solution answer; its sandbox is deleted before this returns."""
-        task, grading, seconds = self._request.task, self._grading, self._seconds_left()
+        task, grading, seconds = self._request.task, self._grading, self._seconds_left
         disk_mb = max(_DISK_MB, int(2 * task.budget.submission_mb))
         limits = Limits(
             memory_mb=int(task.data.memory_gb * 1024),
@@ -236,7 +236,11 @@ class TimedTurns:
             answer = await ask_sandboxed(sandbox, _COMMAND, question, patience)
         finally:
             sandbox.close()
-        self._seconds_left()
+        if isinstance(answer, Answer):
+            self._seconds_left -= answer.charged
+        if self._seconds_left <= 0:
+            allowed = f"{self._request.seconds:g} s"
+            raise SubmissionError(f"{self._name}: judging it took more than {allowed}")
         return answer
 
     def _mounts(self) -> Iterator[Mount]:
@@ -251,13 +255,6 @@ class TimedTurns:
             yield Mount(source=source, target=str(driver_main.MOUNTED / name))
         if self._request.data is not None:
             yield Mount(source=self._request.data, target=f"{WORKSPACE}/data")
-
-    def _seconds_left(self) -> float:
-        left = self._ends - time.monotonic()
-        if left <= 0:
-            allowed = f"{self._request.seconds:g} s"
-            raise SubmissionError(f"{self._name}: judging it took more than {allowed}")
-        return left
 
 
 if __name__ == "__main__":

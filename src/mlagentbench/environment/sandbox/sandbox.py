@@ -48,7 +48,11 @@ from mlagentbench.environment.sandbox.sandbox_spec import (
     checked_variables,
 )
 from mlagentbench.environment.sandbox.timeouts import kill_and_wait, supervise
-from mlagentbench.environment.sandbox.watchdog import Watchdog, uses_more_memory
+from mlagentbench.environment.sandbox.watchdog import (
+    Watchdog,
+    cpu_seconds,
+    uses_more_memory,
+)
 
 __all__ = ["Execution", "Mount", "Sandbox", "SandboxSpec", "open_sandbox", "sweep"]
 
@@ -97,6 +101,10 @@ class Sandbox:
     def workspace(self) -> Path:
         """The host folder that commands see as /workspace."""
         return self._folder.workspace
+
+    def cpu_seconds(self) -> float:
+        """Return the CPU seconds that the running commands have used so far."""
+        return sum(cpu_seconds(process.pid) for process in tuple(self._running))
 
     async def execute(
         self,

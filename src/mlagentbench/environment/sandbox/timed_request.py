@@ -4,23 +4,32 @@ Both sides share one socket, which the command finds as its standard input. What
 prints is not part of the exchange. The clock runs on the host, from the first byte of
 the question to the last byte of the answer, so that getting ready costs nothing and
 times that the code reports are ignored. Every byte it sends is hostile.
+
+A limit counts wall time or CPU time, whichever is less, because on a busy machine code
+waits for the processor through no fault of its own. Code that only sleeps reaches the
+limit after `BUSY_FACTOR` times as long.
 """
 
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from socket import SHUT_WR, socket, socketpair
+from typing import TypeVar
 
 from mlagentbench.core import Record
 from mlagentbench.environment.sandbox.sandbox import Sandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Execution, Killed
 
+BUSY_FACTOR = 5
 READY = b"ready\n"
 LENGTH_BYTES = 8
 """An answer begins with its length, the highest byte first."""
 
+_T = TypeVar("_T")
+
 _END_SECONDS = 1.0
+_POLL_SECONDS = 0.05
 _FAILURE_CHARACTERS = 200
 _KILLED: dict[Killed, str] = {
     "timeout": "it did not end",
@@ -42,6 +51,9 @@ class Answer(Record):
 
     contents: bytes
     seconds: float
+    """Wall time from the question to the answer."""
+    charged: float
+    """What a limit counts of it, with the time to get ready."""
 
 
 class NoAnswer(Record):
@@ -63,7 +75,7 @@ async def ask_sandboxed(
         ours.settimeout(0)
         running = asyncio.create_task(sandbox.execute(command, stdin=theirs))
         try:
-            answer = await _exchange(ours, question, limits)
+            answer = await _exchange(ours, question, limits, sandbox.cpu_seconds)
         finally:
             # Close our end so that a process still reading its input gets EOF.
             ours.close()
@@ -72,46 +84,65 @@ async def ask_sandboxed(
 
 
 async def _exchange(
-    ours: socket, question: bytes, limits: ResponseLimits
+    ours: socket, question: bytes, limits: ResponseLimits, cpu: Callable[[], float]
 ) -> Answer | NoAnswer | None:
     """Return the answer; None if the command closed the socket."""
+    began = time.monotonic()
     try:
-        await _wait_until_ready(ours, limits.ready_seconds)
-        return await _request(ours, question, limits)
+        await _within(
+            limits.ready_seconds, cpu, _wait_until_ready(ours), "it was not ready after"
+        )
+        contents, seconds = await _within(
+            limits.answer_seconds,
+            cpu,
+            _request(ours, question, limits.answer_bytes),
+            "it did not answer within",
+        )
+        charged = min(time.monotonic() - began, cpu())
+        return Answer(contents=contents, seconds=seconds, charged=charged)
     except _Fault as fault:
         return NoAnswer(reason=str(fault))
     except OSError:
         return None
 
 
-async def _wait_until_ready(ours: socket, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            output = await _receive(ours, len(READY))
-    except TimeoutError:
-        raise _Fault(f"it was not ready after {seconds:.3g} s") from None
-    if output != READY:
+async def _wait_until_ready(ours: socket) -> None:
+    if await _receive(ours, len(READY)) != READY:
         raise _Fault("it did not say that it was ready")
     with contextlib.suppress(BlockingIOError):
         if ours.recv(1):
             raise _Fault("it answered before it was asked")
 
 
-async def _request(ours: socket, question: bytes, limits: ResponseLimits) -> Answer:
+async def _request(ours: socket, question: bytes, limit: int) -> tuple[bytes, float]:
+    """Return the answer, of at most `limit` bytes, and its wall time."""
+    began = time.perf_counter()
+    await asyncio.get_running_loop().sock_sendall(ours, question)
+    ours.shutdown(SHUT_WR)
+    length = int.from_bytes(await _receive(ours, LENGTH_BYTES), "big")
+    if length > limit:
+        raise _Fault(f"its answer is longer than {limit} bytes")
+    contents = await _receive(ours, length)
+    return bytes(contents), time.perf_counter() - began
+
+
+async def _within(
+    seconds: float, cpu: Callable[[], float], work: Coroutine[None, None, _T], late: str
+) -> _T:
+    """Return the result of `work`; fault if a limit of `seconds` is reached before."""
+    used, end = cpu(), time.monotonic() + BUSY_FACTOR * seconds
+    working = asyncio.ensure_future(work)
+    left = seconds
     try:
-        async with asyncio.timeout(limits.answer_seconds):
-            began = time.perf_counter()
-            await asyncio.get_running_loop().sock_sendall(ours, question)
-            ours.shutdown(SHUT_WR)
-            length = int.from_bytes(await _receive(ours, LENGTH_BYTES), "big")
-            if length > limits.answer_bytes:
-                raise _Fault(f"its answer is longer than {limits.answer_bytes} bytes")
-            contents = await _receive(ours, length)
-            seconds = time.perf_counter() - began
-    except TimeoutError:
-        allowed = f"{limits.answer_seconds:.3g} s"
-        raise _Fault(f"it did not answer within {allowed}") from None
-    return Answer(contents=bytes(contents), seconds=seconds)
+        while left > 0:
+            await asyncio.wait({working}, timeout=max(left, _POLL_SECONDS))
+            if working.done():
+                return working.result()
+            left = min(seconds - (cpu() - used), end - time.monotonic())
+    finally:
+        working.cancel()
+        await asyncio.wait({working})
+    raise _Fault(f"{late} {seconds:.3g} s")
 
 
 async def _receive(ours: socket, length: int) -> bytearray:

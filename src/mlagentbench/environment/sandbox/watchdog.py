@@ -197,10 +197,15 @@ def cpu_seconds_of_sandboxes() -> dict[int, float]:
     Sandboxes that a child of this process has started do not count.
     """
     return {
-        int(process.name): sum(map(_cpu_seconds, process_tree(int(process.name))))
+        int(process.name): cpu_seconds(int(process.name))
         for process in _processes()
         if _parent(process) == os.getpid() and _bwrap_arguments(process)
     }
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU seconds that a process and everything below it have used."""
+    return sum(map(_own_cpu_seconds, process_tree(pid)))
 
 
 def unlinked_files(tree: list[int], device: int) -> int:
@@ -269,7 +274,7 @@ def _parent(process: Path) -> int:
     return 0
 
 
-def _cpu_seconds(pid: int) -> float:
+def _own_cpu_seconds(pid: int) -> float:
     with contextlib.suppress(OSError):
         stat = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
         # User and system time of the process, and of its children that have ended.

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests.support.outcomes import copy_cut, outcome_of
-from thinking import HERE, MEASURED, ONE_OF_EACH, plan_for, trace_of
+from tests.support.quick_task import QUICK_TASK
+from thinking import HERE, ONE_OF_EACH, plan_for, trace_of
 
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.run.pipeline import resume, run
@@ -58,7 +59,7 @@ def test_a_killed_run_ends_as_the_undisturbed_one(case, tmp_path, cache, undistu
     out = tmp_path / "killed"
     settings = [f"-A{key}={value}" for key, value in case.settings.items()]
     process = subprocess.Popen(
-        [MLAB, "run", MEASURED, "--agent", case.agent, *settings, "--out", out,
+        [MLAB, "run", QUICK_TASK, "--agent", case.agent, *settings, "--out", out,
          "--model", f"scripted/{case.model}"],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         env=os.environ | {"MLAB_CACHE": str(cache), "PYTHONPATH": str(HERE)},

@@ -2,14 +2,17 @@
 
 import pytest
 from tests.support.outcomes import copy_cut
-from thinking import QUICK, trace_of
+from tests.support.quick_task import QUICK_TASK
+from thinking import trace_of
 
 from mlagentbench.core.trace import Ending
 from mlagentbench.experiment.plan import Plan
 from mlagentbench.run.pipeline import resume
 
 PLAN = Plan(
-    tasks=(str(QUICK),), agent="composer:composer", model="scripted/composer:respond"
+    tasks=(str(QUICK_TASK),),
+    agent="composer:composer",
+    model="scripted/composer:respond",
 )
 
 

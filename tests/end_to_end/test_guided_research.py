@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from fake_models.research import GUIDED
-from thinking import QUICK, plan_for, trace_of
+from thinking import plan_for, trace_of
 
 from mlagentbench.agents.prompt_files import ideas_for
 from mlagentbench.run.pipeline import run
@@ -13,7 +13,7 @@ from mlagentbench.run.replay import prompts_of
 
 @pytest.fixture(scope="module")
 def experiment(tmp_path_factory, cache):
-    return run(plan_for(GUIDED, tmp_path_factory.mktemp("guided"), QUICK), cache=cache)
+    return run(plan_for(GUIDED, tmp_path_factory.mktemp("guided")), cache=cache)
 
 
 def test_every_edit_is_executed_and_none_is_made_twice(experiment):
@@ -53,7 +53,7 @@ def test_an_idea_is_told_for_each_trial_but_not_while_there_is_something_to_mend
     tmp_path, cache
 ):
     with_ideas = replace(GUIDED, settings={**GUIDED.settings, "ideas": "generic"})
-    found = run(plan_for(with_ideas, tmp_path, QUICK), cache=cache)
+    found = run(plan_for(with_ideas, tmp_path), cache=cache)
     (run_id,) = found.runs()
     told = {
         step: prompts_of(found, run_id, step)[0].messages[-1].text for step in (3, 5, 8)
@@ -66,7 +66,7 @@ def test_an_idea_is_told_for_each_trial_but_not_while_there_is_something_to_mend
 
 def test_it_submits_once_its_patience_is_at_an_end(tmp_path, cache):
     hasty = replace(GUIDED, settings={**GUIDED.settings, "patience": "1"})
-    steps = trace_of(run(plan_for(hasty, tmp_path, QUICK), cache=cache)).steps
+    steps = trace_of(run(plan_for(hasty, tmp_path), cache=cache)).steps
     assert [step.action for step in steps[3:]] == [
         "Execute Script",
         "Restore Workspace",
@@ -78,7 +78,7 @@ def test_it_submits_once_its_patience_is_at_an_end(tmp_path, cache):
 
 def test_what_was_worse_is_undone_and_forgotten_but_for_its_line(tmp_path, cache):
     worse = replace(GUIDED, model="fake_models.research:worse")
-    found = run(plan_for(worse, tmp_path, QUICK), cache=cache)
+    found = run(plan_for(worse, tmp_path), cache=cache)
     steps = trace_of(found).steps
     assert [step.action for step in steps[2:]] == [
         "Edit Script (AI)",

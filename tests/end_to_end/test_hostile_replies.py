@@ -4,7 +4,8 @@ import random
 
 import pytest
 from fake_models import hostile
-from thinking import QUICK, trace_of
+from tests.support.quick_task import QUICK_TASK
+from thinking import trace_of
 
 from mlagentbench.core.trace import Ending
 from mlagentbench.experiment.plan import BudgetOverride, Plan
@@ -24,7 +25,7 @@ def test_a_run_survives_any_reply_and_records_it(protocol, replies, tmp_path, ca
     chance = random.Random(protocol)
     hostile.fill([generated(chance) for _ in range(replies)], protocol)
     plan = Plan(
-        tasks=(str(QUICK),),
+        tasks=(str(QUICK_TASK),),
         agent="research",
         settings={"protocol": protocol, "actions": "many", "log": "off"},
         model="scripted/fake_models.hostile:respond",

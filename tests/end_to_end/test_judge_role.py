@@ -2,10 +2,10 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 from fake_models import judges
+from tests.support.quick_task import QUICK_TASK
 
 from mlagentbench.core.progress import Silent
 from mlagentbench.core.trace import Ending
@@ -18,7 +18,6 @@ from mlagentbench.run.llm_judge.judge import ask_judge
 from mlagentbench.run.pipeline import run
 from mlagentbench.run.rescore import rescore_experiment
 
-QUICK_TASK = Path(__file__).parents[1] / "faults" / "quick"
 TOKENS = 120
 
 

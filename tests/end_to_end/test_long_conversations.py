@@ -1,7 +1,7 @@
 """A conversation that grows long is summed up, and what was said last stays."""
 
 from fake_models.case import Case
-from thinking import QUICK, plan_for, trace_of
+from thinking import plan_for, trace_of
 
 from mlagentbench.core.trace import Ending
 from mlagentbench.run.pipeline import run
@@ -10,7 +10,7 @@ from mlagentbench.run.pipeline import run
 def test_the_last_exchanges_stay_however_long_they_are(tmp_path, cache):
     settings = {"protocol": "tools", "context": "1"}
     case = Case("bash", "fake_models.bash:tools", settings)
-    experiment = run(plan_for(case, tmp_path, QUICK), cache=cache)
+    experiment = run(plan_for(case, tmp_path), cache=cache)
     (card,) = experiment.scorecards
     assert card.ending is Ending.SUBMITTED, card.reason
     actions = [step.action for step in trace_of(experiment).steps]

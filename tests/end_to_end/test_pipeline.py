@@ -4,7 +4,8 @@ import json
 
 import pytest
 from hands import BAD_SUBMISSIONS
-from thinking import QUICK, trace_of
+from tests.support.quick_task import QUICK_TASK
+from thinking import trace_of
 
 from mlagentbench.core.progress import Silent
 from mlagentbench.core.trace import Ending
@@ -19,7 +20,7 @@ from mlagentbench.tasks.load import load_task
 def carry_out(tmp_path, cache):
     """Run one agent on one task and return the experiment and its scorecards."""
 
-    def go(agent, task=QUICK, *, name="exp", **options):
+    def go(agent, task=QUICK_TASK, *, name="exp", **options):
         plan = Plan(tasks=(str(task),), agent=agent, out=tmp_path, name=name, **options)
         experiment = run(plan, cache=cache)
         cards, warnings = experiment.scorecards, experiment.warnings

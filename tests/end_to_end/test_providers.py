@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import pytest
 from fake_models.cases import CASES
 from loopback import provider
-from thinking import QUICK, plan_for, trace_of
+from thinking import plan_for, trace_of
 
 from mlagentbench.core.trace import Ending
 from mlagentbench.experiment.plan import RetryLimits
@@ -24,7 +24,7 @@ def serve(tmp_path, monkeypatch):
         with provider(case.model, faults) as server:
             for name, value in server.environment.items():
                 monkeypatch.setenv(name, value)
-            yield server, plan_for(case, tmp_path, QUICK, model=server.model, **options)
+            yield server, plan_for(case, tmp_path, model=server.model, **options)
 
     return serving
 

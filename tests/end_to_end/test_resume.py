@@ -6,7 +6,7 @@ are resumed in test_recorded_experiments; steps are scored in tests/run/test_res
 
 import pytest
 from tests.support.outcomes import copy_cut, outcome_of
-from thinking import MEASURED
+from tests.support.quick_task import QUICK_TASK
 
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.trace import Ending
@@ -16,9 +16,9 @@ from mlagentbench.experiment.plan import BudgetOverride, Plan
 from mlagentbench.run.pipeline import resume
 from mlagentbench.run.replay import prompts_of
 
-TUNER = Plan(tasks=(str(MEASURED),), agent="tuner", budget=BudgetOverride(steps=10))
+TUNER = Plan(tasks=(str(QUICK_TASK),), agent="tuner", budget=BudgetOverride(steps=10))
 THINKER = Plan(
-    tasks=(str(MEASURED),), agent="thinker:thinker", model="scripted/thinker:script"
+    tasks=(str(QUICK_TASK),), agent="thinker:thinker", model="scripted/thinker:script"
 )
 both_agents = pytest.mark.parametrize(
     "plan", [TUNER, THINKER], ids=["tuner", "thinker"]

@@ -4,20 +4,18 @@ from pathlib import Path
 
 from fake_models.case import Case
 from fake_models.cases import CASES
+from tests.support.quick_task import QUICK_TASK
 
 from mlagentbench.experiment.plan import Plan
 
 HERE = Path(__file__).parent
-QUICK = HERE.parent / "faults" / "quick"
-MEASURED = HERE.parent / "data" / "recorded" / "task"
-"""The quick task with measured scores of its starter, so that runs can succeed."""
 ONE_OF_EACH = list(
     {case.agent + case.settings.get("style", ""): case for case in CASES}.values()
 )
 """One form of every agent."""
 
 
-def plan_for(case: Case, out, task=MEASURED, **more):
+def plan_for(case: Case, out, task=QUICK_TASK, **more):
     given = {"model": f"scripted/{case.model}", "name": "exp"} | more
     return Plan(
         tasks=(str(task),), agent=case.agent, settings=case.settings, out=out, **given

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from mlagentbench.experiment.plan import BudgetOverride, Plan
+from tests.support.quick_task import QUICK_TASK
 
-QUICK_TASK = Path(__file__).parent / "quick"
+from mlagentbench.experiment.plan import BudgetOverride, Plan
 
 _AGENTS = {
     "quick": {"agent": "tests.faults.agents:quick"},

@@ -5,7 +5,7 @@ import random
 
 import pytest
 from tests.faults.killing import killed_after, killed_at, undisturbed
-from tests.faults.plans import QUICK_TASK
+from tests.support.quick_task import QUICK_TASK
 
 from mlagentbench.run.validation import graded_before
 from mlagentbench.tasks.load import load_task

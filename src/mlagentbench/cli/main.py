@@ -10,11 +10,26 @@ import click
 from mlagentbench import __version__
 from mlagentbench.core import BenchError, MachineError, UsageError
 
-COMMANDS = (
-    *("tasks", "agents", "doctor", "prepare", "check", "measure", "run"),
-    *("resume", "score", "show", "compare", "report", "view", "prune"),
-)
-"""In the order a newcomer needs them."""
+COMMANDS = {
+    "tasks": "List the tasks.",
+    "agents": "List the agents and whether they need a model.",
+    "doctor": "Check what this machine can do.",
+    "prepare": "Fetch or build the data of TASKS into the cache, once.",
+    "check": "Check that TASKS are sound.",
+    "measure": "Measure the starter and the reference of TASKS.",
+    "run": "Run an agent on TASKS, grade its submission and write a report.",
+    "resume": "Continue the interrupted runs of EXP.",
+    "score": "Grade experiments again from what was saved.",
+    "show": "Show what an agent did, step by step.",
+    "compare": "Compare agents or models over the same tasks.",
+    "report": "Write an HTML report about experiments.",
+    "view": "Open Inspect's log viewer.",
+    "prune": "Delete the snapshots of EXP that no trace names.",
+}
+"""The summary of each, in the order a newcomer needs them.
+
+`mlab --help` shows these and imports no command.
+"""
 
 
 class LazyGroup(click.Group):
@@ -22,6 +37,14 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
         return list(COMMANDS)
+
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002  # click's signature
+        formatter: click.HelpFormatter,
+    ) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
         if cmd_name not in COMMANDS:

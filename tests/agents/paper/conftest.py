@@ -1,16 +1,14 @@
 """A run of one of the paper's agents, with the requests to its model."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from fake_models.paper import REPLIES
+from tests.support.quick_task import QUICK_TASK
 
 from mlagentbench.core.trace import Step
 from mlagentbench.experiment.plan import BudgetOverride, Plan
 from mlagentbench.run.pipeline import run
-
-QUICK_TASK = Path(__file__).parents[2] / "faults" / "quick"
 
 
 @dataclass

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from inspect_ai.model import GenerateConfig
+from tests.support.quick_task import QUICK_TASK
 
 from mlagentbench.environment.action import ActionContext, Completion
 from mlagentbench.environment.actions import ACTIONS
@@ -13,8 +14,6 @@ from mlagentbench.environment.sandbox.inspect_provider import BwrapSandbox
 from mlagentbench.environment.sandbox.sandbox import SandboxSpec, open_sandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 from mlagentbench.tasks.load import load_task
-
-QUICK_TASK = Path(__file__).parents[2] / "faults" / "quick"
 
 
 class ScriptedModel:

@@ -10,7 +10,7 @@ from mlagentbench.cli.options import json_option
 @click.command("agents")
 @json_option
 def command(*, as_json: bool) -> None:
-    """List every agent and whether it needs a model."""
+    """List the agents and whether they need a model."""
     if as_json:
         print_json([entry.model_dump() for entry in AGENTS.values()])
         return

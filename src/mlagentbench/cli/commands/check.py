@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @edition_option
 @json_option
 def command(*, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool) -> int:
-    """Say whether TASKS are sound, and why not; exit 1 where not."""
+    """Check that TASKS are sound."""
     from mlagentbench.api import check_task
     from mlagentbench.cli.console import Screen
 

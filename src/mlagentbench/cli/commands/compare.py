@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.argument("sides", nargs=-1, required=True, metavar="A B...")
 @json_option
 def command(*, sides: tuple[str, ...], as_json: bool) -> None:
-    """Compare two sides over the same tasks; of more, compare every pair.
+    """Compare agents or models over the same tasks.
 
     A side is EXP or EXP:NAME, NAME an agent or a model in it.
     """

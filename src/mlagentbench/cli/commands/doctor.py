@@ -9,7 +9,7 @@ from mlagentbench.cli.options import json_option
 @click.command("doctor")
 @json_option
 def command(*, as_json: bool) -> int:
-    """Say what this machine can do: sandbox, limits, cores, memory, disk, keys."""
+    """Check what this machine can do."""
     from mlagentbench.core import default_cache
     from mlagentbench.run import examine, local_fact
 

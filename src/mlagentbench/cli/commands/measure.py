@@ -27,7 +27,7 @@ def command(
     parallel: int,
     as_json: bool,
 ) -> None:
-    """Run starter and reference of TASKS and write their scores to measured.json."""
+    """Measure the starter and the reference of TASKS."""
     from mlagentbench.cli.console import Screen
     from mlagentbench.core import default_cache
     from mlagentbench.run import PipelineBench, measure_task

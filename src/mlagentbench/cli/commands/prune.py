@@ -11,7 +11,7 @@ from mlagentbench.cli.options import json_option
 @click.argument("experiment", metavar="EXP", type=Path)
 @json_option
 def command(*, experiment: Path, as_json: bool) -> None:
-    """Drop snapshots and objects of EXP that no run's trace names."""
+    """Delete the snapshots of EXP that no trace names."""
     from mlagentbench.cli.console import print_json
     from mlagentbench.experiment import Experiment
 

@@ -16,7 +16,7 @@ from mlagentbench.core import UsageError
 def command(
     *, experiment: str, from_step: int | None, new: Path | None, as_json: bool
 ) -> int:
-    """Go on with every run of EXP that was cut off; finished ones stay as they are."""
+    """Continue the interrupted runs of EXP."""
     from mlagentbench.cli.console import Screen
     from mlagentbench.cli.outcome import print_outcome, save_report
     from mlagentbench.experiment import Experiment

@@ -42,7 +42,7 @@ def command(
     open_report: bool,
     as_json: bool,
 ) -> int:
-    """Run an agent on TASKS, judge what it submits and write a report."""
+    """Run an agent on TASKS, grade its submission and write a report."""
     from mlagentbench.agents import usual_agent
     from mlagentbench.cli.options import (
         read_judge,

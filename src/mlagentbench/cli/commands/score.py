@@ -23,7 +23,7 @@ def command(
     again: bool,
     as_json: bool,
 ) -> int:
-    """Judge experiments again from what was saved; no model is called for a score."""
+    """Grade experiments again from what was saved."""
     from mlagentbench.cli.options import read_judge, refuse_other_roles
 
     refuse_other_roles(roles)

@@ -20,7 +20,7 @@ _COLUMNS = [
 @edition_option
 @json_option
 def command(*, edition: str, as_json: bool) -> None:
-    """List every task: metric, data, starter score and success bar."""
+    """List the tasks."""
     tasks = [load_task(task_id, edition=edition) for task_id in task_ids()]
     cache = default_cache()
     built = {

@@ -13,7 +13,7 @@ from mlagentbench.core import UsageError
 @click.argument("folder", default=Path("runs"), metavar="[DIR]", type=Path)
 @click.option("--port", default=7575, show_default=True, type=int)
 def command(*, folder: Path, port: int) -> int:
-    """Open Inspect's viewer on the logs of an experiment or of all in DIR."""
+    """Open Inspect's log viewer."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; `mlab run` makes one")
     viewer = [sys.executable, "-m", "inspect_ai", "view", "start"]

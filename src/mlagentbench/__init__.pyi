@@ -7,7 +7,6 @@ from .api import evaluate as evaluate
 from .api import list_tasks as list_tasks
 from .api import open_experiment as open_experiment
 from .api import rescore as rescore
-from .api import resume as resume
 from .api import write_report as write_report
 from .core import BenchError as BenchError
 from .core import Budget as Budget
@@ -23,6 +22,7 @@ from .core import SubmissionError as SubmissionError
 from .core import Task as Task
 from .core import Trace as Trace
 from .experiment import Plan as Plan
+from .run import resume as resume
 from .run import run as run
 from .tasks import Prepare as Prepare
 from .tasks import load_task as load_task

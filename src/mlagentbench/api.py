@@ -1,8 +1,8 @@
 """Functions of `import mlagentbench as ml`.
 
 Each is a thin call into the folder that does the work. Only functions that start runs
-import the engine, so that reading results stays fast. `ml.run` is
-`mlagentbench.run.pipeline.run`.
+import the engine, so that reading results stays fast. `ml.run` and `ml.resume` are in
+`mlagentbench.run.pipeline`.
 """
 
 import tempfile
@@ -73,19 +73,6 @@ def open_experiment(folder: str | Path) -> Experiment:
     if not (experiment.folder / "experiment.json").is_file():
         raise UsageError(f"{folder} is not an experiment: no experiment.json")
     return experiment
-
-
-def resume(
-    experiment: Experiment,
-    *,
-    cache: Path | None = None,
-    progress: Progress | None = None,
-    observer: RunObserver | None = None,
-) -> list[RunId]:
-    """Resume the unfinished runs of an experiment; return which they were."""
-    from mlagentbench.run import resume
-
-    return resume(experiment, cache=cache, progress=progress, observer=observer)
 
 
 def rescore(

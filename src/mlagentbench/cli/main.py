@@ -4,6 +4,7 @@ import importlib
 import logging
 import sys
 import traceback
+from typing import cast
 
 import click
 
@@ -50,9 +51,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"mlagentbench.cli.commands.{cmd_name}")
-        command = module.command
-        assert isinstance(command, click.Command)
-        return command
+        return cast(click.Command, module.command)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

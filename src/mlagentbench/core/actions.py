@@ -196,30 +196,9 @@ REFLECTION = ActionSpec(
 )
 
 ACTION_SPECS: Mapping[str, ActionSpec] = {
-    spec.name: spec
-    for spec in (
-        LIST_FILES,
-        READ_FILE,
-        WRITE_FILE,
-        APPEND_FILE,
-        COPY_FILE,
-        UNDO_EDIT_SCRIPT,
-        EXECUTE_SCRIPT,
-        PYTHON_REPL,
-        RUN_COMMAND,
-        RESTORE_WORKSPACE,
-        CHECK_SUBMISSION,
-        FINAL_ANSWER,
-        INSPECT_SCRIPT_LINES,
-        UNDERSTAND_FILE,
-        EDIT_SCRIPT,
-        EDIT_SCRIPT_SEGMENT,
-        APPEND_SUMMARY,
-        RETRIEVAL,
-        REFLECTION,
-    )
+    spec.name: spec for spec in tuple(globals().values()) if type(spec) is ActionSpec
 }
-"""In the order in which agents are told them."""
+"""All of the above, in the order in which agents are told them."""
 
 EXECUTING = frozenset(spec.name for spec in ACTION_SPECS.values() if spec.executes)
 READING = frozenset(spec.name for spec in ACTION_SPECS.values() if spec.reads)

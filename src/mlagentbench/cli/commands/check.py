@@ -1,19 +1,16 @@
 """`mlab check`: validate tasks."""
 
-from typing import TYPE_CHECKING
-
 import click
 
-from mlagentbench.cli.console import err, print_json
+from mlagentbench.api import check_task
+from mlagentbench.cli.console import Screen, err, print_json
 from mlagentbench.cli.options import (
     chosen_tasks,
     edition_option,
     json_option,
     task_arguments,
 )
-
-if TYPE_CHECKING:
-    from mlagentbench.tasks import Finding
+from mlagentbench.tasks import Finding
 
 
 @click.command("check")
@@ -22,9 +19,6 @@ if TYPE_CHECKING:
 @json_option
 def command(*, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool) -> int:
     """Check that TASKS are sound."""
-    from mlagentbench.api import check_task
-    from mlagentbench.cli.console import Screen
-
     documents, sound = {}, True
     for task in chosen_tasks(tasks, edition=edition, every=every):
         with Screen() as screen:
@@ -38,10 +32,9 @@ def command(*, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool)
     return 0 if sound else 1
 
 
-def _print(name: str, findings: "tuple[Finding, ...]") -> None:
+def _print(name: str, findings: tuple[Finding, ...]) -> None:
     for finding in findings:
         mark = "ok    " if finding.ok else "FAILED"
         click.echo(f"{name}  {mark}  {finding.check}: {finding.detail}")
-    failed = sum(not finding.ok for finding in findings)
-    if failed:
+    if failed := sum(not finding.ok for finding in findings):
         err().print(f"{name}: {failed} of {len(findings)} checks failed")

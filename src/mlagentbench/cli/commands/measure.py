@@ -2,7 +2,7 @@
 
 import click
 
-from mlagentbench.cli.console import print_json, print_table
+from mlagentbench.cli.console import Screen, print_json, print_table
 from mlagentbench.cli.options import (
     chosen_tasks,
     edition_option,
@@ -28,7 +28,6 @@ def command(
     as_json: bool,
 ) -> None:
     """Measure the starter and the reference of TASKS."""
-    from mlagentbench.cli.console import Screen
     from mlagentbench.core import default_cache
     from mlagentbench.run import PipelineBench, measure_task
     from mlagentbench.tasks import write_measured
@@ -41,15 +40,14 @@ def command(
             found[task.name] = measure_task(task, bench, runs=runs, parallel=parallel)
         write_measured(task.folder, task.edition, found[task.name])
     if as_json:
-        documents = {name: one.model_dump(mode="json") for name, one in found.items()}
-        print_json(documents)
+        print_json({name: one.model_dump(mode="json") for name, one in found.items()})
         return
     rows = [
-        [name, solution, f"{baseline.mean:.6g}", f"{baseline.sd:.3g}", str(baseline.n)]
+        [name, solution, f"{known.mean:.6g}", f"{known.sd:.3g}", str(known.n)]
         for name, one in found.items()
-        for solution, baseline in (
-            ("starter", one.starter),
-            ("reference", one.reference),
-        )
+        for solution, known in {
+            "starter": one.starter,
+            "reference": one.reference,
+        }.items()
     ]
     print_table(["task", "solution", "mean", "sd", "n"], rows)

@@ -2,7 +2,7 @@
 
 import click
 
-from mlagentbench.cli.console import print_json
+from mlagentbench.cli.console import Screen, print_json
 from mlagentbench.cli.options import (
     chosen_tasks,
     edition_option,
@@ -19,7 +19,6 @@ def command(
     *, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool
 ) -> None:
     """Fetch or build the data of TASKS into the cache, once."""
-    from mlagentbench.cli.console import Screen
     from mlagentbench.core import default_cache
     from mlagentbench.run import make_ready
 
@@ -31,5 +30,4 @@ def command(
     if as_json:
         print_json(made)
         return
-    for name, folder in made.items():
-        click.echo(f"{name} is ready in {folder}")
+    click.echo("\n".join(f"{name} is ready in {path}" for name, path in made.items()))

@@ -29,7 +29,6 @@ LENGTH_BYTES = 8
 _T = TypeVar("_T")
 
 _END_SECONDS = 1.0
-_POLL_SECONDS = 0.05
 _FAILURE_CHARACTERS = 200
 _KILLED: dict[Killed, str] = {
     "timeout": "it did not end",
@@ -135,7 +134,7 @@ async def _within(
     left = seconds
     try:
         while left > 0:
-            await asyncio.wait({working}, timeout=max(left, _POLL_SECONDS))
+            await asyncio.wait({working}, timeout=left)
             if working.done():
                 return working.result()
             left = min(seconds - (cpu() - used), end - time.monotonic())

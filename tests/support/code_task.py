@@ -7,7 +7,10 @@ from pathlib import Path
 from mlagentbench.tasks.load import load_task
 
 ORIGINAL = load_task("vectorization").folder
-STARTER = (ORIGINAL / "starter/layer.py").read_text()
+# It sleeps, so that on a busy machine too it is much slower than the reference.
+_PAD = "padded = zero_pad(images, pad)"
+_SLEEP = (_PAD, f"__import__('time').sleep(0.4)\n    {_PAD}")
+STARTER = (ORIGINAL / "starter/layer.py").read_text().replace(*_SLEEP)
 REFERENCE = (ORIGINAL / "reference/layer.py").read_text()
 
 
@@ -21,6 +24,7 @@ def quick_code_task(folder: Path) -> Path:
         ("prepare.py", "HIDDEN_INPUTS = 5", "HIDDEN_INPUTS = 2"),
         ("prepare.py", "VISIBLE_INPUTS = 3", "VISIBLE_INPUTS = 1"),
         ("task.toml", "seconds = 30", "seconds = 3"),
+        ("starter/layer.py", *_SLEEP),
         ("task.toml", "memory_gb = 4", "memory_gb = 1"),
     )
 

@@ -25,8 +25,8 @@ async def main() -> int:
     """Interleave bare and boxed starts; fail where a box costs too much."""
     cache = Path(sys.argv[1]) if len(sys.argv) > 1 else default_cache()
     agent_env = ensure_agent_env(cache, "base").path
-    with tempfile.TemporaryDirectory() as rooms:
-        box = open_sandbox(Path(rooms), SandboxSpec(agent_env=agent_env), Limits())
+    with tempfile.TemporaryDirectory() as sandboxes:
+        box = open_sandbox(Path(sandboxes), SandboxSpec(agent_env=agent_env), Limits())
         try:
             pairs = [await _both(agent_env, box) for _ in range(ROUNDS)]
         finally:

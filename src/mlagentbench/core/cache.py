@@ -16,4 +16,4 @@ def default_cache() -> Path:
 
 def sandbox_root(cache: Path) -> Path:
     """Return the folder that holds the folders of open sandboxes."""
-    return cache / "rooms"
+    return cache / "sandboxes"

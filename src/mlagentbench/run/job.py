@@ -21,7 +21,7 @@ class Job:
     agent: Agent
     spec: ExperimentSpec
     experiment: Experiment
-    rooms: Path
+    sandboxes: Path
     """The folder of all sandboxes."""
     agent_env: Path
     observer: RunObserver
@@ -49,9 +49,9 @@ class Job:
         if data.is_dir():
             mounts.append(Mount(source=data, target="/workspace/data"))
         return BwrapConfig(
-            rooms=self.rooms,
+            sandboxes=self.sandboxes,
             limits=Limits(memory_mb=memory_mb),
-            furnishing=SandboxSpec(
+            spec=SandboxSpec(
                 agent_env=self.agent_env,
                 starter=self.task.folder / "starter",
                 mounts=tuple(mounts),

@@ -120,7 +120,7 @@ def _jobs(
             agent=agent,
             spec=spec,
             experiment=experiment,
-            rooms=sandbox_root(services.cache),
+            sandboxes=sandbox_root(services.cache),
             agent_env=one.agent_envs[one.task.agent_env].path,
             observer=services.observer,
         )

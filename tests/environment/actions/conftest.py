@@ -91,6 +91,6 @@ def model() -> ScriptedModel:
 @pytest.fixture
 def workspace(tmp_path: Path, cache: Path, model: ScriptedModel) -> Iterator[Workspace]:
     spec = SandboxSpec(agent_env=ensure_agent_env(cache, "base").path)
-    sandbox = open_sandbox(tmp_path / "rooms", spec, Limits())
+    sandbox = open_sandbox(tmp_path / "sandboxes", spec, Limits())
     yield Workspace(BwrapSandbox(sandbox, Limits()), model)
     sandbox.close()

@@ -97,7 +97,7 @@ async def test_planted_links_are_not_read(sandbox):
 
 
 async def test_a_sample_opens_a_sandbox_and_leaves_nothing(sandboxes, agent_env):
-    config = BwrapConfig(rooms=sandboxes, furnishing=SandboxSpec(agent_env=agent_env))
+    config = BwrapConfig(sandboxes=sandboxes, spec=SandboxSpec(agent_env=agent_env))
     await BwrapSandbox.task_init("task", config)
     opened = await BwrapSandbox.sample_init("task", config, {})
     done = await opened["default"].exec(["pwd"])
@@ -113,8 +113,8 @@ async def test_a_sample_without_a_configuration_is_refused():
 
 def test_a_configuration_survives_a_log(tmp_path):
     config = BwrapConfig(
-        rooms=tmp_path,
-        furnishing=SandboxSpec(
+        sandboxes=tmp_path,
+        spec=SandboxSpec(
             agent_env=Path("/env"),
             mounts=(Mount(source=tmp_path, target="/workspace/data"),),
             environment={"MLAB_SEED": "3"},
@@ -122,5 +122,7 @@ def test_a_configuration_survives_a_log(tmp_path):
         limits=Limits(memory_mb=17),
     )
     spec = SandboxEnvironmentSpec("bwrap", config)
-    read = SandboxEnvironmentSpec.model_validate_json(spec.model_dump_json())
-    assert read.config == config
+    logged = spec.model_dump_json()
+    older = logged.replace('"sandboxes"', '"rooms"').replace('"spec"', '"furnishing"')
+    for log in (logged, older):
+        assert SandboxEnvironmentSpec.model_validate_json(log).config == config

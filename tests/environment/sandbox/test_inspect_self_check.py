@@ -24,7 +24,7 @@ async def sandbox_env(
     if reason := CANNOT_APPLY.get(request.node.originalname):
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     spec = SandboxSpec(agent_env=agent_env)
-    config = BwrapConfig(rooms=sandboxes, furnishing=spec, limits=Limits())
+    config = BwrapConfig(sandboxes=sandboxes, spec=spec, limits=Limits())
     opened = await BwrapSandbox.sample_init("check", config, {})
     yield opened["default"]
     await BwrapSandbox.sample_cleanup("check", config, opened, interrupted=False)

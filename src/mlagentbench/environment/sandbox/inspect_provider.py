@@ -33,18 +33,20 @@ from mlagentbench.environment.sandbox.sandbox_spec import (
 )
 
 _READ_SECONDS = 30.0
+_OLD_FIELDS = {"rooms": "sandboxes", "furnishing": "spec"}
 _WRAPPERS = (b"setpriv: ", b"prlimit: ", b"env: ")
 
 
 class BwrapConfig(Record):
     """The configuration for `SandboxEnvironmentSpec("bwrap", config)`.
 
-    Inspect writes it to its logs, so the names of its fields stay.
+    Inspect writes it to its logs. If a field is renamed, add the old name to
+    `_OLD_FIELDS`, or older logs cannot be opened.
     """
 
-    rooms: Path
+    sandboxes: Path
     """The folder that holds the folders of all sandboxes."""
-    furnishing: SandboxSpec
+    spec: SandboxSpec
     limits: Limits = Limits()
 
     def __hash__(self) -> int:
@@ -73,14 +75,16 @@ class BwrapSandbox(SandboxEnvironment):
 
     @classmethod
     def config_deserialize(cls, config: dict[str, Any]) -> BwrapConfig:
-        return BwrapConfig.model_validate(config)
+        """Read the configuration of a log."""
+        fields = {_OLD_FIELDS.get(name, name): value for name, value in config.items()}
+        return BwrapConfig.model_validate(fields)
 
     @classmethod
     async def task_init(
         cls, task_name: str, config: SandboxEnvironmentConfigType | None
     ) -> None:
         """Remove the sandboxes of runs that were killed."""
-        await asyncio.to_thread(sweep, _checked(config, task_name).rooms)
+        await asyncio.to_thread(sweep, _checked(config, task_name).sandboxes)
 
     @classmethod
     async def sample_init(
@@ -90,7 +94,7 @@ class BwrapSandbox(SandboxEnvironment):
         metadata: dict[str, str],  # noqa: ARG003  # Inspect passes it by name
     ) -> dict[str, SandboxEnvironment]:
         checked = _checked(config, task_name)
-        sandbox = open_sandbox(checked.rooms, checked.furnishing, checked.limits)
+        sandbox = open_sandbox(checked.sandboxes, checked.spec, checked.limits)
         return {"default": cls(sandbox, checked.limits)}
 
     @classmethod

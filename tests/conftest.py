@@ -1,6 +1,8 @@
 """What every test may use."""
 
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,3 +35,11 @@ def mlab(cache, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MLAB_CACHE", str(cache))
     return run
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Path]:
+    """A folder that is not in /tmp, which a sandbox has for itself."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)

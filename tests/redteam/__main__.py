@@ -5,8 +5,8 @@ import sys
 import time
 from pathlib import Path
 
-from tests.redteam.stage import open_stage
-from tests.redteam.suite import tried
+from tests.redteam.attempt import tried
+from tests.redteam.setup import open_setup
 from tests.redteam.table import attacks_here
 
 from mlagentbench.core.cache import default_cache
@@ -16,13 +16,13 @@ def main() -> int:
     """Print one line per attack; return 1 if any succeeded or was not shown live."""
     asked = _arguments()
     attacks = [a for a in attacks_here() if not asked.names or a.name in asked.names]
-    with open_stage(asked.cache, asked.agent_env) as stage:
+    with open_setup(asked.cache, asked.agent_env) as setup:
         failures = 0
         for attack in attacks:
-            verdict = tried(stage, attack)
-            _print(f"{verdict} ({verdict.seconds:.1f} s)")
-            failures += not verdict.ok
-        left = stage.leftovers()
+            result = tried(setup, attack)
+            _print(f"{result} ({result.seconds:.1f} s)")
+            failures += not result.ok
+        left = setup.leftovers()
     _print(f"{len(attacks)} attacks, {failures} of them not as they must be; {left}")
     return 1 if failures or left.any or not attacks else 0
 

@@ -1,6 +1,7 @@
 """An attack: a script, and its required outcome."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import Field
@@ -26,7 +27,8 @@ class Observed(Record):
     given: dict[str, str]
 
 
-class Seen(Record):
+@dataclass(frozen=True)
+class Seen:
     """What came of an attack, on either side."""
 
     succeeded: bool
@@ -40,10 +42,10 @@ class Attack(Record):
     """The script is `attacks/NAME.py`; its docstring describes the attack."""
     must: str
     """The outcome it must have in the sandbox."""
-    play: Callable[..., Awaitable[Seen]]
-    """Given a scene, carries it out through real actions, and judges."""
+    sandboxed: Callable[..., Awaitable[Seen]]
+    """Given an attempt, carries it out through real actions and returns the outcome."""
     live: Callable[..., Awaitable[Seen]]
-    """Given stage and attack, carries it out without the protection: must succeed."""
+    """Given setup and attack, carries it out without the protection: must succeed."""
     limits: dict[str, int] = Field(default_factory=dict)
     """Limits tighter than a run's own, so that the attack can be small."""
     seconds: float = 240
@@ -65,5 +67,5 @@ def evidence_in(text: str) -> Seen:
     for line in text.splitlines():
         verdict, colon, words = line.partition(": ")
         if colon and verdict in ("SUCCEEDED", "FAILED"):
-            return Seen(succeeded=verdict == "SUCCEEDED", evidence=words)
+            return Seen(verdict == "SUCCEEDED", words)
     raise BrokenAttackError(f"no evidence: {text[-500:]}")

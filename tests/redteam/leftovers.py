@@ -32,8 +32,8 @@ class Leftovers(Record):
         return f"left behind: {counts}" + (f": {named}" if named else "")
 
 
-def leftovers(scratch: Path, rooms: Path, rooms_seen: set[str]) -> Leftovers:
-    """Look for what came from `scratch` or from one of the rooms that were seen."""
+def leftovers(scratch: Path, sandboxes: Path, sandboxes_seen: set[str]) -> Leftovers:
+    """Look for what came from `scratch` or from one of the sandboxes that were seen."""
     return Leftovers(
         processes=tuple(f"{pid} {words}" for pid, words in _processes(scratch)),
         mounts=tuple(
@@ -41,8 +41,8 @@ def leftovers(scratch: Path, rooms: Path, rooms_seen: set[str]) -> Leftovers:
             for line in Path("/proc/self/mountinfo").read_text().splitlines()
             if str(scratch) in line
         ),
-        control_groups=tuple(_groups(rooms_seen)),
-        folders=tuple(_folders(scratch / "tmp")) + tuple(_folders(rooms)),
+        control_groups=tuple(_groups(sandboxes_seen)),
+        folders=tuple(_folders(scratch / "tmp")) + tuple(_folders(sandboxes)),
     )
 
 
@@ -53,9 +53,9 @@ def tidy(scratch: Path) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def processes_in(room: Path) -> list[int]:
-    """Return the processes that have a room's folder in their view."""
-    return [pid for pid, _ in _processes(room)]
+def processes_in(sandbox: Path) -> list[int]:
+    """Return the processes that have a sandbox's folder in their view."""
+    return [pid for pid, _ in _processes(sandbox)]
 
 
 def processes_naming(word: str) -> dict[int, bytes]:
@@ -84,12 +84,12 @@ def _processes(place: Path) -> Iterator[tuple[int, str]]:
                 yield int(process.name), words[:80]
 
 
-def _groups(rooms_seen: set[str]) -> Iterator[str]:
+def _groups(sandboxes_seen: set[str]) -> Iterator[str]:
     for folder, folders, _ in os.walk(_GROUPS):
         yield from (
             f"{folder}/{name}"
             for name in folders
-            if name.removeprefix("mlab-") in rooms_seen
+            if name.removeprefix("mlab-") in sandboxes_seen
         )
 
 

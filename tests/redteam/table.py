@@ -4,31 +4,30 @@ import os
 import platform
 from typing import Any
 
-from tests.redteam import host_plays, naive, plays, unprotected
+from tests.redteam import sandboxed, unprotected
 from tests.redteam.attack import Attack
-from tests.redteam.naive import Live, falls_for
-from tests.redteam.plays import Play, script
-from tests.redteam.unprotected import bare, loosened
+from tests.redteam.sandboxed import Sandboxed, script
+from tests.redteam.unprotected import Live, bare, falls_for, loosened
 
 _DISK: dict[str, Any] = {
-    "play": plays.stopped_by("disk limit of"),
+    "sandboxed": sandboxed.stopped_by("disk limit of"),
     "limits": {"workspace_mb": 50},
 }
 _MEMORY: dict[str, Any] = {
-    "play": plays.stopped_by("memory limit was reached"),
+    "sandboxed": sandboxed.stopped_by("memory limit was reached"),
     "live": loosened,
     "limits": {"memory_mb": 400},
 }
 
 
 def _row(
-    name: str, must: str, play: Play = script, live: Live = bare, **fields: Any
+    name: str, must: str, sandboxed: Sandboxed = script, live: Live = bare, **more: Any
 ) -> Attack:
-    return Attack(name=name, must=must, play=play, live=live, **fields)
+    return Attack(name=name, must=must, sandboxed=sandboxed, live=live, **more)
 
 
 def _planted(kind: str, live: Live) -> Attack:
-    refused = plays.refused_as_submission
+    refused = sandboxed.refused_as_submission
     return _row(f"submission_{kind}", "it is refused at once", refused, live)
 
 
@@ -46,7 +45,7 @@ REACH = (
     ),
     _row("harness_by_import", "it cannot be imported"),
     _row("home_folder", "they hold nothing"),
-    _row("other_room", "it cannot be opened"),
+    _row("other_sandbox", "it cannot be opened"),
     _row("host_environment", "no environment has them"),
     _row("host_through_proc", "no process leads there"),
     _row("inherited_descriptors", "only the standard streams"),
@@ -80,8 +79,8 @@ MACHINE = (
     _row(
         "data_by_actions",
         "every action is refused",
-        host_plays.actions_keep_off_the_data,
-        naive.writes_data,
+        sandboxed.actions_keep_off_the_data,
+        unprotected.writes_data,
     ),
 )
 # Attacks that take more than their share, or do not end.
@@ -97,14 +96,14 @@ TAKE = (
     _row(
         "disk_ratchet",
         "overruns do not add up",
-        plays.grows_no_further,
+        sandboxed.grows_no_further,
         unprotected.adds_up,
         limits=_DISK["limits"],
     ),
     _row(
         "disk_files",
         "it is killed at the file limit",
-        _DISK["play"],
+        _DISK["sandboxed"],
         loosened,
         files=2000,
     ),
@@ -112,91 +111,91 @@ TAKE = (
     _row(
         "deep_folders",
         "they are listed and removed",
-        plays.folder_removed,
-        falls_for(naive.COPY_ALL, by="Error"),
+        sandboxed.folder_removed,
+        falls_for(unprotected.COPY_ALL, by="Error"),
     ),
     _row(
         "flood",
         "little of it is kept",
-        plays.output_is_bounded,
-        naive.fills_a_capturing_harness,
+        sandboxed.output_is_bounded,
+        unprotected.fills_a_capturing_harness,
     ),
     _row(
         "stderr_flood",
         "it is back with the output",
-        plays.is_back_at_once,
+        sandboxed.is_back_at_once,
         unprotected.blocks_a_line_reader,
     ),
     _row(
         "held_pipe",
         "it is back at once",
-        plays.is_back_at_once,
+        sandboxed.is_back_at_once,
         unprotected.holds_a_waiting_harness,
     ),
     _row(
         "signal_ignorer",
         "it is dead when its time is up",
-        plays.nobody_is_left,
+        sandboxed.nobody_is_left,
         unprotected.survives_sigterm,
         seconds=2,
     ),
     _row(
         "waiting_daemon",
         "no daemon outlives its script",
-        plays.submission_stays,
+        sandboxed.submission_stays,
         unprotected.changes_it_later,
     ),
     _row(
         "slow_death",
         "it is an ordinary time-out",
-        plays.ends_by_its_limit,
+        sandboxed.ends_by_its_limit,
         unprotected.dies_slowly,
         seconds=4,
     ),
     _row(
         "forged_refusal",
         "it is the script's own failure",
-        plays.fails_as_itself,
+        sandboxed.fails_as_itself,
         unprotected.seems_the_harness,
     ),
 )
 # Attacks on the harness: files it collects, reads, lists and executes.
 SUBMISSION = (
-    _planted("symlink", naive.shows_the_labels),
-    _planted("fifo", falls_for(naive.READ, by="hangs")),
-    _planted("folder", falls_for(naive.READ, by="Error")),
-    _planted("sparse", falls_for(naive.READ, by="MemoryError")),
-    _planted("hard_link", falls_for(naive.READ, by="were")),
-    _planted("socket", falls_for(naive.READ, by="Error")),
+    _planted("symlink", unprotected.shows_the_labels),
+    _planted("fifo", falls_for(unprotected.READ, by="hangs")),
+    _planted("folder", falls_for(unprotected.READ, by="Error")),
+    _planted("sparse", falls_for(unprotected.READ, by="MemoryError")),
+    _planted("hard_link", falls_for(unprotected.READ, by="were")),
+    _planted("socket", falls_for(unprotected.READ, by="Error")),
     _row(
         "submission_set_uid",
         "only its bytes are kept",
-        plays.kept_without_its_mode,
-        falls_for(naive.COPY, by="mode 6755"),
+        sandboxed.kept_without_its_mode,
+        falls_for(unprotected.COPY, by="mode 6755"),
     ),
     _row(
         "folder_swap",
         "no swapped link is followed",
-        host_plays.never_follows_a_swap,
-        naive.follows_a_swap,
+        sandboxed.never_follows_a_swap,
+        unprotected.follows_a_swap,
     ),
     _row(
         "odd_names",
         "names are shown as plain text",
-        host_plays.listing_is_plain,
-        falls_for(naive.LIST, by="forge"),
+        sandboxed.listing_is_plain,
+        falls_for(unprotected.LIST, by="forge"),
     ),
     _row(
         "shell_words",
         "a name is only a name",
-        host_plays.name_is_only_a_name,
-        naive.runs_a_shell,
+        sandboxed.name_is_only_a_name,
+        unprotected.runs_a_shell,
     ),
     _row(
         "paths_out",
         "every name is refused",
-        host_plays.actions_stay_inside,
-        naive.reads_outside,
+        sandboxed.actions_stay_inside,
+        unprotected.reads_outside,
     ),
 )
 ATTACKS = {attack.name: attack for attack in (*REACH, *MACHINE, *TAKE, *SUBMISSION)}

@@ -4,8 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,21 +25,13 @@ QUICK = [
         if name.startswith(("labels_", "harness_", "host_", "network_", "data_"))
         and not attack.needs_root
     ),
-    *("namespaces", "mounts", "vsock", "shared_memory", "other_room", "cores"),
+    *("namespaces", "mounts", "vsock", "shared_memory", "other_sandbox", "cores"),
     *("inherited_descriptors", "foreign_calls", "fork_bomb", "memory_many"),
     *("disk_bytes", "signal_ignorer", "waiting_daemon", "submission_symlink"),
     "paths_out",
 ]
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def elsewhere() -> Iterator[Path]:
-    """A folder that is not in /tmp, which a sandbox has for itself."""
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
 
 
 def test_a_wheel_in_the_interpreter_that_sandboxes_show_is_not_seen(elsewhere, cache):

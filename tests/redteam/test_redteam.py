@@ -1,11 +1,19 @@
 """Every attack of the table: stopped in the sandbox, and alive without it."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.redteam.attack import ATTACKS as SCRIPTS
-from tests.redteam.suite import tried
+from tests.redteam.attempt import tried
+from tests.redteam.setup import AttackSetup, open_setup
 from tests.redteam.table import ATTACKS, TAKE, attacks_here
+
+
+@pytest.fixture(scope="module")
+def setup(cache: Path) -> Iterator[AttackSetup]:
+    with open_setup(cache) as opened:
+        yield opened
 
 
 def _parameter(attack):
@@ -15,14 +23,14 @@ def _parameter(attack):
 
 
 @pytest.mark.parametrize("attack", [_parameter(one) for one in attacks_here()])
-def test_an_attack_is_stopped_and_would_succeed_without_the_protection(stage, attack):
-    verdict = tried(stage, attack)
-    assert not verdict.in_sandbox.succeeded, f"{attack.must}: {verdict}"
-    assert verdict.unprotected.succeeded, f"the attack itself is broken: {verdict}"
+def test_an_attack_is_stopped_and_would_succeed_without_the_protection(setup, attack):
+    result = tried(setup, attack)
+    assert not result.in_sandbox.succeeded, f"{attack.must}: {result}"
+    assert result.unprotected.succeeded, f"the attack itself is broken: {result}"
 
 
-def test_nothing_is_left_behind(stage):
-    left = stage.leftovers()
+def test_nothing_is_left_behind(setup):
+    left = setup.leftovers()
     assert not left.any, left
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from evidence import HINTS, conclude
 
-THEIRS = HINTS["other_room"]
+THEIRS = HINTS["other_sandbox"]
 
 conclude(
     {
         "its file": lambda: bool(Path(THEIRS).read_bytes()),
         "its folder": lambda: bool(os.listdir(os.path.dirname(THEIRS))),
-        "the rooms": lambda: bool(os.listdir(HINTS["rooms"])),
+        "the sandboxes": lambda: bool(os.listdir(HINTS["sandboxes"])),
     }
 )

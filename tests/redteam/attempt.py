@@ -1,15 +1,25 @@
-"""One attack in a real sandbox, carried out through the actions an agent has."""
+"""One attack in a real sandbox, through the actions an agent has, and its result."""
 
+import asyncio
+import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
 from inspect_ai.model import GenerateConfig
-from tests.redteam.attack import ATTACKS, Attack, HarnessFaultError, Observed, Seen
-from tests.redteam.baits import hints_text
-from tests.redteam.stage import Stage
+from tests.redteam.attack import (
+    ATTACKS,
+    Attack,
+    BrokenAttackError,
+    HarnessFaultError,
+    Observed,
+    Seen,
+)
+from tests.redteam.setup import AttackSetup, hints_text
 
 from mlagentbench.core.errors import ActionError
+from mlagentbench.core.record import Record
 from mlagentbench.core.text import shortened
 from mlagentbench.environment.action import ActionContext, Completion
 from mlagentbench.environment.actions import ACTIONS
@@ -23,10 +33,10 @@ HELPER = "evidence.py"
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What a play has to work with."""
+class Attempt:
+    """An attack in an open sandbox."""
 
-    stage: Stage
+    setup: AttackSetup
     attack: Attack
     context: ActionContext
     sandbox: BwrapSandbox
@@ -50,16 +60,18 @@ class Scene:
         """Write the attack's script and what it needs, and execute it."""
         helper = (ATTACKS.parent / HELPER).read_text(encoding="utf-8")
         await self.act("Write File", file_name=HELPER, content=helper)
-        hints = hints_text(self.stage.hints)
+        hints = hints_text(self.setup.hints)
         await self.act("Write File", file_name="hints.json", content=hints)
         name = f"{self.attack.name}.py"
         await self.act("Write File", file_name=name, content=self.attack.script)
         return await self.act("Execute Script", script_name=name)
 
 
-async def perform(stage: Stage, attack: Attack, *, loosened: bool = False) -> Seen:
+async def perform(
+    setup: AttackSetup, attack: Attack, *, loosened: bool = False
+) -> Seen:
     """Carry out an attack; `loosened` leaves the limits that a run has."""
-    config = stage.order.sandbox_config(seed=1)
+    config = setup.job.sandbox_config(seed=1)
     files = watchdog.FILES_AT_MOST
     if not loosened:
         limits = Limits(**(config.limits.model_dump() | attack.limits))
@@ -68,21 +80,21 @@ async def perform(stage: Stage, attack: Attack, *, loosened: bool = False) -> Se
     with patch.object(watchdog, "FILES_AT_MOST", files):
         opened = await BwrapSandbox.sample_init(attack.name, config, {})
     sandbox = opened["default"].as_type(BwrapSandbox)
-    stage.rooms_seen.add(sandbox.sandbox.workspace.parent.name)
-    before = stage.digest()
+    setup.sandboxes_seen.add(sandbox.sandbox.workspace.parent.name)
+    before = setup.digest()
     try:
-        services = AttackServices(stage.order, sandbox, attack)
-        task, problem = stage.order.task, stage.order.problem
+        services = AttackServices(setup.job, sandbox, attack)
+        task, problem = setup.job.task, setup.job.problem
         context = ActionContext(task, sandbox, problem, services)
-        seen = await attack.play(Scene(stage, attack, context, sandbox))
+        seen = await attack.sandboxed(Attempt(setup, attack, context, sandbox))
     except HarnessFaultError as fault:
-        seen = Seen(succeeded=True, evidence=f"the run would be broken: {fault}")
+        seen = Seen(True, f"the run would be broken: {fault}")
     finally:
         await BwrapSandbox.sample_cleanup(
             attack.name, config, opened, interrupted=False
         )
-    if stage.digest() != before:
-        return Seen(succeeded=True, evidence="data, labels or metric were changed")
+    if setup.digest() != before:
+        return Seen(True, "data, labels or metric were changed")
     return seen
 
 
@@ -108,3 +120,54 @@ class AttackServices:
 
     async def check_submission(self) -> str | None:
         return await refusal(self.job.task, self.job.prepared, self.sandbox)
+
+
+class Result(Record):
+    """What is known about one attack after it was tried on both sides."""
+
+    attack: str
+    in_sandbox: Seen
+    unprotected: Seen
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether the attack works, and the sandbox stops it."""
+        return self.unprotected.succeeded and not self.in_sandbox.succeeded
+
+    def __str__(self) -> str:
+        """One line: attack, outcome, live without protection, evidence."""
+        outcome = "SUCCEEDED" if self.in_sandbox.succeeded else "stopped"
+        live = "yes" if self.unprotected.succeeded else "NO"
+        return (
+            f"{self.attack:<24} | {outcome:<9} | live without protection: {live:<3} | "
+            f"{_short(self.in_sandbox)} || unprotected: {_short(self.unprotected)}"
+        )
+
+
+def tried(setup: AttackSetup, attack: Attack) -> Result:
+    """Carry out an attack in the sandbox, then without the protection."""
+    began = time.monotonic()
+    in_sandbox = _seen(perform(setup, attack), broken_means=True)
+    unprotected = _seen(attack.live(setup, attack), broken_means=False)
+    return Result(
+        attack=attack.name,
+        in_sandbox=in_sandbox,
+        unprotected=unprotected,
+        seconds=time.monotonic() - began,
+    )
+
+
+def _short(seen: Seen) -> str:
+    line = " ".join(seen.evidence.split())
+    return line if len(line) <= 110 else f"{line[:107]}..."
+
+
+def _seen(
+    attempt: "asyncio.Coroutine[None, None, Seen]", *, broken_means: bool
+) -> Seen:
+    """Return what was seen; an attack without evidence counts against us."""
+    try:
+        return asyncio.run(attempt)
+    except (BrokenAttackError, OSError, subprocess.SubprocessError) as broken:
+        return Seen(broken_means, f"broken attack: {broken!r}")

@@ -21,7 +21,7 @@ sys.path[:0] = [str(PROJECT), str(PROJECT / "tests" / "end_to_end")]
 
 from tests.faults import soaking  # noqa: E402
 from tests.faults.disk import FullAt  # noqa: E402
-from tests.faults.harness import Job, Point, finish  # noqa: E402
+from tests.faults.harness import Job, Place, Point, finish  # noqa: E402
 from tests.faults.killing import (  # noqa: E402
     Undisturbed,
     killed_after,
@@ -30,7 +30,6 @@ from tests.faults.killing import (  # noqa: E402
     side_by_side,
     undisturbed,
 )
-from tests.faults.place import Place  # noqa: E402
 from tests.faults.plans import plan_for  # noqa: E402
 
 from mlagentbench.core.cache import default_cache  # noqa: E402

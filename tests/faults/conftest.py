@@ -1,15 +1,7 @@
-"""One corner of the machine for all faults, and runs that nothing happens to."""
-
-import sys
-from pathlib import Path
+"""One folder on the machine for all faults."""
 
 import pytest
-
-PROJECT = Path(__file__).parents[2]
-# The faults are used by `tools/soak.py` as well, as `tests.faults`.
-sys.path.insert(0, str(PROJECT))
-
-from tests.faults.place import Place  # noqa: E402
+from tests.faults.harness import Place
 
 
 @pytest.fixture(scope="package")

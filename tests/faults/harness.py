@@ -1,4 +1,4 @@
-"""A harness in a process of its own, which a test may disturb.
+"""A harness in a process and a folder of its own, which a test may disturb.
 
 Starting the engine takes seconds, so one server imports it once and is forked for
 every harness.
@@ -8,19 +8,21 @@ import json
 import multiprocessing
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from tests.faults.inject import Fault, Injection, Moment, die
-from tests.faults.place import Place
+from tests.redteam.leftovers import Leftovers, leftovers
 
 from mlagentbench.core.errors import BenchError
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.plan import Plan
 from mlagentbench.run.pipeline import resume, run
 
+_SETTLED_WITHIN = 60.0
 _IMPORTED_ONCE = [
     "tests.faults.harness",
     "thinker",
@@ -34,6 +36,38 @@ _IMPORTED_ONCE = [
     "inspect_ai.model._providers.none",
     "inspect_ai.solver._transcript",
 ]
+
+
+class Place:
+    """Where harnesses work; what they leave behind is theirs alone."""
+
+    def __init__(self, top: Path, shared_cache: Path) -> None:
+        """Use a new folder; environments are taken from a cache that has them."""
+        self.top = top
+        self.cache = top / "cache"
+        self.sandboxes = self.cache / "sandboxes"
+        self.tmp = top / "tmp"
+        self.notes = top / "notes"
+        """What processes say that came of them."""
+        self.cache.mkdir(parents=True)
+        self.tmp.mkdir()
+        self.notes.mkdir()
+        (self.cache / "agent-env").symlink_to(shared_cache.absolute() / "agent-env")
+        self._sandboxes_seen: set[str] = set()
+
+    def note_sandboxes(self) -> None:
+        """Remember which sandboxes there were."""
+        if self.sandboxes.is_dir():
+            self._sandboxes_seen |= {folder.name for folder in self.sandboxes.iterdir()}
+
+    def leftovers(self) -> Leftovers:
+        """Return what is left once everything has had time to go."""
+        deadline = time.monotonic() + _SETTLED_WITHIN
+        while True:
+            found = leftovers(self.top, self.sandboxes, self._sandboxes_seen)
+            if not found.any or time.monotonic() > deadline:
+                return found
+            time.sleep(0.05)
 
 
 @dataclass(frozen=True)

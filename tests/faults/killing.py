@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from tests.faults.harness import Job, Point, finish, note_changes, start
+from tests.faults.harness import Job, Place, Point, finish, note_changes, start
 from tests.faults.inject import Change
-from tests.faults.place import Place, unfinished_files
 from tests.faults.plans import plan_for
 from tests.support.outcomes import Outcome, outcome_of
 
@@ -127,9 +126,20 @@ def differences(experiment: Experiment, expected: Outcome) -> list[str]:
         for part, ours, theirs in zip(Outcome._fields, found, expected, strict=True)
         if ours != theirs
     ]
-    if left := unfinished_files(experiment.folder):
+    if left := _unfinished_files(experiment.folder):
         problems.append(f"unfinished files are left: {left}")
     return problems + warnings
+
+
+def _unfinished_files(folder: Path) -> list[str]:
+    """Return the files of an experiment that a writer did not live to finish."""
+    names = [path.relative_to(folder) for path in folder.rglob("*")]
+    return [
+        str(name)
+        for name in names
+        if name.parent.name == "incoming"
+        or (name.name.startswith(".") and str(name) != ".lock")
+    ]
 
 
 def _short(value: object) -> str:

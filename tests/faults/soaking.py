@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from tests.faults.harness import Job, finish, start
+from tests.faults.harness import Job, Place, finish, start
 from tests.faults.killing import said
-from tests.faults.place import Place
 from tests.faults.plans import plan_for
 from tests.support.outcomes import outcome_of
 

@@ -40,8 +40,7 @@ def test_a_run_that_met_a_full_disk_is_resumed_without_loss(place, quick):
         change = quick.changes[point.number - 1]
         assert code == 0, (change, said(job))
         assert json.loads(job.notes.read_text()) == [], change
-    left = place.leftovers()
-    assert not left.any, left
+    assert not place.leftovers().any
 
 
 def run_on_read_only_disk(job):

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.redteam.leftovers import processes_in
 
 from mlagentbench.cli.main import COMMANDS
 
@@ -82,9 +83,9 @@ def test_a_malformed_task_is_told_by_file_field_and_reason(mlab, tmp_path):
 def mlab_within(cache, tmp_path):
     """Run `mlab` on a machine that lacks something, made with bubblewrap itself."""
 
-    def call(*walls):
+    def call(*lacks):
         return subprocess.run(
-            ["bwrap", "--dev-bind", "/", "/", *walls, MLAB, "run", "house-price"],
+            ["bwrap", "--dev-bind", "/", "/", *lacks, MLAB, "run", "house-price"],
             capture_output=True, text=True, check=False, cwd=tmp_path,
             env=os.environ | {"MLAB_CACHE": str(cache)},
         )  # fmt: skip
@@ -101,8 +102,8 @@ def test_without_bubblewrap_a_run_exits_3_and_says_what_to_install(mlab_within):
 
 
 def test_without_user_namespaces_a_run_exits_3_and_says_how_to_allow_them(mlab_within):
-    walls = ("--unshare-user", "--uid", "12345", "--disable-userns")
-    said = mlab_within(*walls)
+    lacks = ("--unshare-user", "--uid", "12345", "--disable-userns")
+    said = mlab_within(*lacks)
     assert said.returncode == 3, said.stderr
     assert "user namespaces" in said.stderr
     assert "Traceback" not in said.stderr
@@ -159,33 +160,4 @@ def test_ctrl_c_ends_the_run_as_interrupted_and_leaves_nothing(cache, tmp_path):
     assert [json.loads(card)["ending"] for card in cards] == ["interrupted"] * 2
     assert json.loads(cards[0])["steps"] >= 3
     assert (experiment / "report.html").exists()
-    assert not children_named(process.pid)
-
-
-def test_inspect_runs_a_task_and_leaves_our_records_beside_its_log(cache, tmp_path):
-    inspect = Path(sys.executable).with_name("inspect")
-    done = subprocess.run(
-        [inspect, "eval", "mlagentbench/house-price", "-T", "agent=starter",
-         "--log-dir", "kept", "--display", "none"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-        env=os.environ | {"MLAB_CACHE": str(cache)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert list((tmp_path / "kept").glob("*.eval"))
-    (cards,) = (tmp_path / "kept").glob("*/scorecards.jsonl")
-    assert json.loads(cards.read_text())["ending"] == "submitted"
-    assert list(cards.parent.glob("trace/*.jsonl"))
-
-
-def children_named(pid):
-    """Return processes whose environment or parent is the given process."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_text()
-            except OSError:
-                continue
-            if int(stat.rpartition(")")[2].split()[1]) == pid:
-                found.append(entry.name)
-    return found
+    assert not processes_in(tmp_path)

@@ -42,6 +42,7 @@ def the_card(experiment):
 def test_inspect_command_passes_model_roles_and_settings(cache, tmp_path):
     done = subprocess.run(
         [Path(sys.executable).with_name("inspect"), "eval", TASK,
+         "-T", "agent=research",
          "--model", f"scripted/{RESEARCH.model}",
          "--model-role", f"editor=scripted/{RESEARCH.model}",
          *(f"-T{key}={value}" for key, value in RESEARCH.settings.items()),
@@ -51,7 +52,9 @@ def test_inspect_command_passes_model_roles_and_settings(cache, tmp_path):
         env=os.environ | {"MLAB_CACHE": str(cache), "PYTHONPATH": str(HERE)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "kept").glob("*.eval"))
     (path,) = (tmp_path / "kept").glob("*/experiment.json")
+    assert list(path.parent.glob("trace/*.jsonl"))
     spec = json.loads(path.read_text())
     assert spec["agent"] == "research"
     assert spec["model"] == f"scripted/{RESEARCH.model}"

@@ -1,13 +1,10 @@
-"""Attacks from inside a sandbox: on files, on the network, on the machine."""
+"""Isolation of files, network and machine; tests/redteam has the attacks on it."""
 
 import json
 import os
 import platform
-import socket
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,12 +42,9 @@ async def python(sandbox: Sandbox, code: str, *arguments: str):
 
 @pytest.fixture
 def prepared(make_sandbox, tmp_path) -> Sandbox:
-    private = tmp_path / "cache" / "task" / "private"
-    public = tmp_path / "cache" / "task" / "public" / "data"
-    starter = tmp_path / "starter"
-    for folder in (private, public, starter):
-        folder.mkdir(parents=True)
-    (private / "answers.csv").write_text(SECRET)
+    public, starter = tmp_path / "public", tmp_path / "starter"
+    public.mkdir()
+    starter.mkdir()
     (public / "train.csv").write_text("a,b\n1,2\n")
     (tmp_path / "metric.py").write_text("def metric(): ...\n")
     (starter / "train.py").write_text("print('hello')\n")
@@ -80,30 +74,6 @@ async def test_nothing_of_the_harness_its_data_or_the_home_folder_exists(
     assert not [path for path in seen if path.is_relative_to(sys.prefix)]
 
 
-async def test_private_paths_cannot_be_opened_by_any_spelling(prepared, tmp_path):
-    package = Path(mlagentbench.__file__).parent
-    private = tmp_path / "cache" / "task" / "private" / "answers.csv"
-    paths = [
-        *(private, package / "__init__.py", package.parent, Path.home() / ".bashrc"),
-        *(prepared.workspace.parent, Path(sys.prefix), Path("/var"), Path("/sys")),
-        Path(f"/proc/1/root{private}"),
-        Path(f"/proc/1/cwd{'/..' * 9}{private}"),
-        Path("/workspace/data/../../private/answers.csv"),
-        Path(f"/proc/self/root{private}"),
-    ]
-    code = """
-import os, sys
-for path in sys.argv[1:]:
-    try:
-        os.close(os.open(path, os.O_RDONLY))
-        print("opened", path)
-    except OSError:
-        pass
-"""
-    done = await python(prepared, code, *map(str, paths))
-    assert (done.returncode, done.stdout) == (0, b"")
-
-
 async def test_nothing_of_the_hosts_environment_is_passed_on(prepared, monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", SECRET)
     done = await python(prepared, "import os; print(dict(os.environ))")
@@ -130,22 +100,6 @@ socket.create_connection(server.getsockname()).close()
     assert (done.returncode, done.stdout) == (0, b"['lo']\n"), done.stderr
 
 
-async def test_a_listener_on_the_host_is_not_reached(prepared):
-    code = (
-        "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])))"
-    )
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        done = await python(prepared, code, str(server.getsockname()[1]))
-    assert b"ConnectionRefused" in done.stderr
-
-
-@pytest.mark.parametrize("family", ["AF_VSOCK", "AF_PACKET", "AF_ALG", "AF_CAN"])
-async def test_sockets_of_odd_families_are_refused(prepared, family):
-    code = f"import socket; socket.socket(socket.{family}, socket.SOCK_RAW)"
-    done = await python(prepared, code)
-    assert b"Address family not supported" in done.stderr
-
-
 async def test_no_right_is_left_and_none_can_be_won(prepared):
     status = await output_of(prepared, "cat /proc/self/status")
     fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
@@ -158,24 +112,10 @@ async def test_no_right_is_left_and_none_can_be_won(prepared):
 @pytest.mark.parametrize(
     "attack",
     [
-        "echo x > /proc/sys/kernel/core_pattern",
         "echo x > /proc/sys/kernel/hostname",
-        "echo c > /proc/sysrq-trigger",
-        "unshare -Ur true",
-        "unshare -m true",
-        "unshare -n true",
-        "mount -t tmpfs none /tmp",
-        "umount /workspace/data",
-        "mount -o remount,rw /workspace/data",
-        "mknod /tmp/disk b 8 0",
-        "chroot / true",
-        "echo x > /usr/bin/new",
         "echo x > /opt/agent-env/bin/new",
-        "echo x > /etc/passwd",
         "echo x > /new",
         "echo x > /dev/new",
-        "taskset -c 0-63 true",
-        "cp /usr/bin/id /tmp/id && chmod u+s /tmp/id && chown 0 /tmp/id",
         "date -s 2001-01-01",
         "dmesg",
         'nice -n -5 true && test "$(nice -n -5 nice)" = -5',
@@ -183,10 +123,8 @@ async def test_no_right_is_left_and_none_can_be_won(prepared):
     ],
 )
 async def test_the_machine_cannot_be_changed(prepared, attack):
-    before = Path("/proc/sys/kernel/core_pattern").read_text()
     done = await prepared.execute(["sh", "-c", attack], timeout=30)
     assert done.returncode != 0, done
-    assert Path("/proc/sys/kernel/core_pattern").read_text() == before
 
 
 async def test_the_first_process_cannot_be_killed_or_used(prepared):
@@ -231,42 +169,6 @@ for name, number in json.loads(sys.argv[1]).items():
     wanted = SYSCALLS[platform.machine()]
     done = await python(prepared, code, json.dumps(wanted))
     assert done.stdout.decode().splitlines() == [f"{name} EPERM" for name in wanted]
-
-
-@pytest.mark.parametrize(
-    "attack",
-    [
-        "echo x > data/train.csv",
-        "echo x > data/new.csv",
-        "echo x > ./data/../data/train.csv",
-        "echo x > /proc/self/cwd/data/train.csv",
-        "echo x >> evaluate.py",
-        "ln -s data d && echo x > d/train.csv",
-        "ln data/train.csv t && echo x > t",
-        "ln evaluate.py e && echo x > e",
-        "mv data old",
-        "mv evaluate.py old",
-        "mv train.py evaluate.py",
-        "mkdir d && mv -T d data",
-        "rm -rf data",
-        "rm -f evaluate.py",
-        "rmdir data",
-        "chmod 777 data",
-        "chmod 777 data/train.csv",
-        "touch data/train.csv",
-        "truncate -s 0 data/train.csv",
-        "cp --remove-destination train.py evaluate.py",
-        "sed -i s/a/b/ data/train.csv",
-        "exec 3<data/train.csv; echo x > /proc/self/fd/3",
-        "mv /workspace /old",
-    ],
-)
-async def test_read_only_things_stay_as_they_are(prepared, attack):
-    done = await prepared.execute(["sh", "-c", attack])
-    assert done.returncode != 0, done
-    assert prepared.read("data/train.csv", limit=100) == b"a,b\n1,2\n"
-    after = await prepared.execute(["cat", "data/train.csv", "evaluate.py"])
-    assert after.stdout == b"a,b\n1,2\ndef metric(): ...\n"
 
 
 async def test_a_closed_workspace_does_not_stop_the_next_command(prepared):
@@ -316,14 +218,6 @@ if __name__ == "__main__":
     prepared.write("pool.py", code.encode())
     done = await prepared.execute(["python", "pool.py"], timeout=120)
     assert done.stdout == b"285\n2\n", done.stderr
-
-
-@pytest.fixture
-def elsewhere() -> Iterator[Path]:
-    """A folder that is not in /tmp, which a sandbox has for itself."""
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
 
 
 def test_an_interpreter_that_a_sandbox_would_hide_is_refused(sandboxes, tmp_path):

@@ -1,11 +1,11 @@
-"""Settings of the agents: which keys and values each agent takes."""
+"""The agents by name, and which settings each agent takes."""
 
 import subprocess
 import sys
 
 import pytest
 
-from mlagentbench.agents.catalogue import AGENTS, find_agent
+from mlagentbench.agents.catalogue import AGENTS, find_agent, load_agent
 from mlagentbench.agents.settings import (
     FIELDS,
     SMALL_MODEL,
@@ -82,3 +82,23 @@ def test_settings_are_validated_without_importing_the_engine():
         "sys.exit('inspect_ai' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_every_agent_can_be_loaded(name):
+    assert callable(load_agent(find_agent(name)))
+
+
+def test_an_unknown_name_is_refused_with_the_nearest():
+    with pytest.raises(UsageError, match="did you mean tuner"):
+        find_agent("tunner")
+    with pytest.raises(UsageError, match="unknown agent 'xyz'; run `mlab agents`"):
+        find_agent("xyz")
+
+
+def test_an_outside_agent_is_a_module_and_a_function():
+    assert load_agent(find_agent("mlagentbench.agents.baselines:starter")).__name__
+    with pytest.raises(UsageError, match="cannot import 'no_such_module'"):
+        load_agent(find_agent("no_such_module:agent"))
+    with pytest.raises(UsageError, match="has no function 'nobody'"):
+        load_agent(find_agent("mlagentbench.agents.baselines:nobody"))

@@ -1,12 +1,15 @@
-"""Modules can be found by name, and what they import is declared."""
+"""Modules have findable names and declared one-way imports; agents can be replayed."""
 
 import ast
 import importlib.metadata
 import re
+import subprocess
 import sys
 import tomllib
 from collections import Counter, defaultdict
 from pathlib import Path
+
+import pytest
 
 PROJECT = Path(__file__).parents[2]
 PACKAGE = PROJECT / "src" / "mlagentbench"
@@ -196,24 +199,20 @@ class TestWhereIs:
 
 def third_party(paths):
     """Return the distributions that files import."""
-    tops = {
-        name.split(".")[0]
-        for path in paths
-        for node in ast.walk(ast.parse(path.read_text()))
-        for name in _absolute_imports(node)
-    }
+    tops = set().union(*map(imported_packages, paths))
     distributions = importlib.metadata.packages_distributions()
     ours = {*sys.stdlib_module_names, "mlagentbench"}
     return {_normal(distributions.get(top, [top])[0]) for top in tops - ours}
 
 
-def _absolute_imports(node):
-    match node:
-        case ast.Import(names=names):
-            return [alias.name for alias in names]
-        case ast.ImportFrom(module=str(module), level=0):
-            return [module]
-    return []
+def imported_packages(path):
+    """Yield the top-level packages that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name.split(".")[0] for alias in names)
+            case ast.ImportFrom(module=str(module), level=0):
+                yield module.split(".")[0]
 
 
 def _normal(name):
@@ -239,3 +238,46 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported():
     # A task imports modules of its own by their bare names, too.
     by_tasks = third_party(tasks) & always
     assert by_package | by_tasks == always
+
+
+def test_imports_go_one_way():
+    done = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports")],
+        cwd=PROJECT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_folder_says_what_it_is_for():
+    for folder in {path.parent for path in SOURCES}:
+        head = (folder / "__init__.py").read_text()
+        assert head.startswith('"""'), folder
+
+
+def test_help_and_task_list_load_neither_the_engine_nor_numerical_libraries():
+    code = (
+        "import sys; from mlagentbench.cli.main import mlab\n"
+        "for words in (['--help'], ['tasks'], ['agents'], ['compare', '--help']):\n"
+        "    mlab.main(words, standalone_mode=False)\n"
+        "heavy = {'inspect_ai', 'numpy', 'scipy', 'jinja2', 'optuna'}\n"
+        "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+FORBIDDEN = {
+    *("time", "datetime", "random", "secrets", "uuid", "os", "socket", "subprocess")
+}
+CONTRACT = "context.py"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in (PACKAGE / "agents").rglob("*.py") if path.name != CONTRACT],
+    ids=lambda path: path.stem,
+)
+def test_an_agent_has_no_clock_and_no_dice_of_its_own(path):
+    assert not FORBIDDEN & set(imported_packages(path))

@@ -1,10 +1,10 @@
-"""A trace on disk."""
+"""A trace on disk, and its endings."""
 
 import pytest
 from tests.support.records import end, model_call, step
 
 from mlagentbench.core.errors import RecordError
-from mlagentbench.core.trace import Called, Resumed
+from mlagentbench.core.trace import Called, Ending, Resumed
 from mlagentbench.experiment.trace_file import TraceWriter, read_trace
 
 END = end()
@@ -77,3 +77,8 @@ def test_an_ending_does_not_count_after_the_run_was_resumed(tmp_path):
     read = read_trace(path, "r")
     assert read.end is None
     assert read.resumed == 1
+
+
+def test_only_what_is_not_the_agents_doing_is_left_out_of_averages():
+    left_out = {ending for ending in Ending if not ending.counts}
+    assert left_out == {Ending.PROVIDER_ERROR, Ending.INTERRUPTED, Ending.BROKEN}

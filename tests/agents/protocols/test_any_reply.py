@@ -1,6 +1,10 @@
-"""Any reply of a model is parsed into a request or a complaint; nothing raises."""
+"""Any reply of a model is parsed into a request or a complaint; nothing raises.
+
+Replies that are hard to parse stand in tests/data/replies, with their requests.
+"""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -182,3 +186,29 @@ def test_a_request_made_as_a_call_is_parsed_exactly(reply_format, reply):
         assert protocol.parse(written, reply_format).input == request.input
 
     run()
+
+
+REPLIES = sorted((Path(__file__).parents[2] / "data" / "replies").glob("*.json"))
+
+
+def test_the_corpus_has_replies_of_a_real_model():
+    sources = [
+        json.loads(path.read_text(encoding="utf-8"))["source"] for path in REPLIES
+    ]
+    assert sources.count("written") >= 15
+    assert sources.count("qwen2.5-coder-1.5b") >= 6
+
+
+@pytest.mark.parametrize("path", REPLIES, ids=lambda path: path.stem)
+def test_a_reply_is_parsed_as_expected(path, reply_format, reply):
+    case = json.loads(path.read_text(encoding="utf-8"))
+    output = reply(case["reply"], case.get("calls", ()), stop=case["stop_reason"])
+    result = find_protocol(case["language"], "text").parse(output, reply_format)
+    expected = case["expected"]
+    if isinstance(result, Malformed):
+        action = result.request.action if result.request else None
+        assert expected.get("why", "a move") in result.why
+        assert action == expected["action"]
+    else:
+        assert result.action == expected["action"]
+        assert result.input == expected.get("given")

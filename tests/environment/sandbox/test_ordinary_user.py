@@ -12,7 +12,7 @@ from tests.redteam.ordinary import UID, as_ordinary_user
 HERE = Path(__file__)
 PROJECT = HERE.parents[3]
 CORE = ["sandbox_isolation", "sandbox_limits", "cgroups", "probe"]
-NEED_NO_USER = {HERE.stem, "test_output", "test_seccomp"}
+NEED_NO_USER = {HERE.stem, "test_seccomp"}
 REST = sorted(
     {path.stem for path in HERE.parent.glob("test_*.py")}
     - NEED_NO_USER

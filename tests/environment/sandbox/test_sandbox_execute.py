@@ -1,12 +1,18 @@
-"""Commands in a sandbox: input, output, and that they always end."""
+"""Commands in a sandbox: input, output, torch, and that they always end."""
 
 import asyncio
+import os
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.redteam.leftovers import processes_naming
 
 from mlagentbench.core.errors import SandboxError
-from mlagentbench.environment.sandbox.sandbox import Sandbox
+from mlagentbench.environment.agent_env import find_agent_env
+from mlagentbench.environment.sandbox.process import HeadAndTail
+from mlagentbench.environment.sandbox.sandbox import Sandbox, SandboxSpec, open_sandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
 pytestmark = pytest.mark.anyio
@@ -217,3 +223,84 @@ async def test_closing_kills_what_runs_and_removes_the_folder(make_sandbox):
 
 def _alive(sandbox: Sandbox) -> list[int]:
     return list(processes_naming(str(sandbox.workspace.parent)))
+
+
+TRAIN = """
+import torch
+import torch.distributed as dist
+from safetensors.torch import save_file
+from tokenizers import Tokenizer, models
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    x = torch.randn(256, 20)
+    data = TensorDataset(x, (x.sum(1) > 0).long())
+    net = nn.Sequential(nn.Linear(20, 32), nn.ReLU(), nn.Linear(32, 2))
+    steps = torch.optim.Adam(net.parameters())
+    for a, b in DataLoader(data, batch_size=64, num_workers=1):
+        steps.zero_grad()
+        nn.functional.cross_entropy(net(a), b).backward()
+        steps.step()
+    torch.set_num_threads(2)
+    assert torch.isfinite(torch.randn(300, 300) @ torch.randn(300, 300)).all()
+    save_file(net.state_dict(), "model.safetensors")
+    Tokenizer(models.BPE()).train_from_iterator(["a b c"] * 10)
+    dist.init_process_group("gloo", init_method="file:///tmp/g", rank=0, world_size=1)
+    total = torch.ones(3)
+    dist.all_reduce(total)
+    print(total.tolist())
+"""
+
+
+async def test_a_network_is_trained_with_workers_and_collectives(cache, sandboxes):
+    built = find_agent_env(cache, "torch")
+    if built is None:
+        pytest.skip("the torch environment is not built; a torch task builds it")
+    sandbox = open_sandbox(sandboxes, SandboxSpec(agent_env=Path(built.path)), Limits())
+    try:
+        sandbox.write("train.py", TRAIN.encode())
+        done = await sandbox.execute(["python", "train.py"], timeout=300)
+    finally:
+        sandbox.close()
+    assert done.stdout.strip() == b"[1.0, 1.0, 1.0]", done.stderr
+
+
+def kept(limit: int, *pieces: bytes) -> HeadAndTail:
+    keeper = HeadAndTail(limit)
+    for piece in pieces:
+        keeper.feed(piece)
+    return keeper
+
+
+def test_what_fits_is_kept_whole():
+    keeper = kept(10, b"01234", b"56789")
+    assert keeper.contents() == b"0123456789"
+    assert not keeper.dropped
+
+
+def test_the_middle_is_dropped_and_said_to_be():
+    keeper = kept(10, b"abcdefgh", b"ijklmnop")
+    assert keeper.contents() == b"abcde\n[... 6 bytes dropped ...]\nlmnop"
+    assert keeper.dropped
+
+
+@given(st.lists(st.binary(max_size=40)), st.integers(min_value=1, max_value=50))
+def test_head_tail_and_count_are_right_however_it_arrives(pieces, limit):
+    whole = b"".join(pieces)
+    keeper = kept(limit, *pieces)
+    if len(whole) <= limit:
+        assert keeper.contents() == whole
+    else:
+        head, tail = whole[: limit - limit // 2], whole[len(whole) - limit // 2 :]
+        dropped = len(whole) - limit
+        marker = f"\n[... {dropped} bytes dropped ...]\n".encode()
+        assert keeper.contents() == head + marker + tail
+
+
+def test_a_long_stream_takes_no_more_memory_than_its_limit():
+    keeper = HeadAndTail(1000)
+    for _ in range(1000):
+        keeper.feed(os.urandom(10_000))
+    assert len(keeper.contents()) < 1100

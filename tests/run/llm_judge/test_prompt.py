@@ -1,15 +1,20 @@
-"""The prompt of the LLM judge, and the reader of its votes."""
+"""The prompt of the LLM judge, the reader of its votes, and when it is asked."""
 
 import json
 
 import pytest
+from fake_models import judges
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support import records
 
+from mlagentbench.core.progress import Silent
 from mlagentbench.core.trace import Trace
 from mlagentbench.evaluation.llm_judge import CRITERIA
-from mlagentbench.experiment.plan import RetryLimits
+from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.plan import Judge, RetryLimits
+from mlagentbench.experiment.votes_file import VotesFile
+from mlagentbench.run.llm_judge.judge import JudgeSession
 from mlagentbench.run.llm_judge.prompt import (
     JudgeQuestion,
     ask_for_vote,
@@ -188,3 +193,53 @@ def test_a_reason_is_shortened_and_holds_nothing_that_cannot_be_written():
 @given(st.text(max_size=200))
 def test_no_text_breaks_the_reader(text):
     assert read_vote(text) is None
+
+
+QUESTIONS = [
+    JudgeQuestion(f"t:a:m:{seed}", 1, "Predict y.", "{}") for seed in range(20)
+]
+
+
+@pytest.fixture
+def file(tmp_path):
+    judges.HEARD.clear()
+    return VotesFile(Experiment(tmp_path))
+
+
+def ask(file, name):
+    judge = Judge(model=f"scripted/fake_models.judges:{name}", votes=2)
+    session = JudgeSession(judge, RetryLimits(), file)
+    session.ask(QUESTIONS, Silent())
+    return session
+
+
+def kinds(file):
+    return [entry.kind for entry in file.entries]
+
+
+def test_every_run_gets_the_wanted_number_of_votes(file):
+    session = ask(file, "fair")
+    assert kinds(file) == ["vote"] * 40
+    assert [session.missing(one) for one in QUESTIONS] == [[]] * 20
+
+
+def test_after_repeated_provider_failures_other_runs_are_not_asked_about(
+    file,
+):
+    ask(file, "failing")
+    assert kinds(file) == ["refusal"] * 20
+    assert len(judges.HEARD) < 10
+    assert "down for good" in file.entries[0].why
+    assert "not asked any more" in file.entries[-1].why
+
+
+def test_votes_are_read_back_from_disk(file, tmp_path):
+    ask(file, "fair")
+    assert VotesFile(Experiment(tmp_path)).entries == file.entries
+
+
+def test_a_vote_on_another_transcript_or_attempt_does_not_count(file):
+    session = ask(file, "fair")
+    other = JudgeQuestion("t:a:m:0", 1, "Predict y.", '{"step": 1}')
+    assert session.missing(other) == [0, 1]
+    assert session.missing(JudgeQuestion("t:a:m:0", 2, "Predict y.", "{}")) == [0, 1]

@@ -20,7 +20,7 @@ def quick(place):
     return undisturbed(place, "quick")
 
 
-def stages(reference):
+def points_of_each_record(reference):
     """The first change, and one in the middle of each kind of record."""
     wanted = ["experiment.json", "manifests", "trace", "submissions", "scorecards"]
     numbered = list(enumerate(reference.changes, start=1))
@@ -33,7 +33,7 @@ def stages(reference):
 
 
 def test_a_run_that_met_a_full_disk_is_resumed_without_loss(place, quick):
-    for point in stages(quick):
+    for point in points_of_each_record(quick):
         out = place.top / f"small-{point.number}"
         job = Job(place, plan_for("quick", out, f"full-{point.number}"))
         code = finish(job, FullAt(point, quick.outcome))

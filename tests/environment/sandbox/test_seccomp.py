@@ -22,7 +22,7 @@ READ = {"x86_64": 0, "aarch64": 63}
 both = pytest.mark.parametrize("architecture", list(ARCHITECTURES))
 
 
-def verdict(architecture: str, number: int, argument: int = 0, arch: int = 0) -> int:
+def error_of(architecture: str, number: int, argument: int = 0, arch: int = 0) -> int:
     """Return the error that a call gets, 0 where it is allowed."""
     data = struct.pack(
         "<IIQQ", number, arch or ARCHITECTURES[architecture], 0, argument
@@ -52,8 +52,10 @@ def number_of(call, architecture: str) -> int:
 
 @both
 def test_ordinary_calls_pass(architecture):
-    assert verdict(architecture, READ[architecture]) == ALLOWED
-    everything = {number for number in range(600) if verdict(architecture, number) == 0}
+    assert error_of(architecture, READ[architecture]) == ALLOWED
+    everything = {
+        number for number in range(600) if error_of(architecture, number) == 0
+    }
     assert len(everything) > 500
 
 
@@ -62,20 +64,20 @@ def test_every_refused_call_is_refused(architecture):
     for name, call in REFUSED.items():
         number = number_of(call, architecture)
         if number >= 0:
-            assert verdict(architecture, number) == errno.EPERM, name
+            assert error_of(architecture, number) == errno.EPERM, name
 
 
 @both
 def test_the_other_architecture_is_refused_whole(architecture):
     for arch in (0x40000003, 0x40000028, *ARCHITECTURES.values()):
         if arch != ARCHITECTURES[architecture]:
-            assert verdict(architecture, READ[architecture], arch=arch) == errno.ENOSYS
+            assert error_of(architecture, READ[architecture], arch=arch) == errno.ENOSYS
 
 
 @both
 def test_the_x32_variant_of_a_call_does_not_slip_past(architecture):
-    assert verdict(architecture, 0x40000000) == errno.ENOSYS
-    assert verdict(architecture, 0x40000000 | 101) == errno.ENOSYS
+    assert error_of(architecture, 0x40000000) == errno.ENOSYS
+    assert error_of(architecture, 0x40000000 | 101) == errno.ENOSYS
 
 
 @both
@@ -86,13 +88,13 @@ def test_new_namespaces_are_refused_and_threads_are_not(architecture):
         *(0x00020000, 0x02000000, 0x04000000, 0x08000000),
         *(0x10000000, 0x20000000, 0x40000000),
     ):
-        assert verdict(architecture, clone, flag | 17) == errno.EPERM
-        assert verdict(architecture, unshare, flag) == errno.EPERM
-    assert verdict(architecture, unshare, 0x80) == errno.EPERM
-    assert verdict(architecture, clone, 0x003D0F00) == ALLOWED
-    assert verdict(architecture, clone, 17) == ALLOWED
-    assert verdict(architecture, unshare, 0x00000400) == ALLOWED
-    assert verdict(architecture, number_of(CLONE3, architecture)) == errno.ENOSYS
+        assert error_of(architecture, clone, flag | 17) == errno.EPERM
+        assert error_of(architecture, unshare, flag) == errno.EPERM
+    assert error_of(architecture, unshare, 0x80) == errno.EPERM
+    assert error_of(architecture, clone, 0x003D0F00) == ALLOWED
+    assert error_of(architecture, clone, 17) == ALLOWED
+    assert error_of(architecture, unshare, 0x00000400) == ALLOWED
+    assert error_of(architecture, number_of(CLONE3, architecture)) == errno.ENOSYS
 
 
 @both
@@ -100,11 +102,11 @@ def test_only_known_families_of_sockets_exist(architecture):
     for call in (SOCKET, SOCKETPAIR):
         number = number_of(call, architecture)
         passed = {
-            family for family in range(64) if not verdict(architecture, number, family)
+            family for family in range(64) if not error_of(architecture, number, family)
         }
         assert passed == {1, 2, 10, 16}
-        assert verdict(architecture, number, 40) == errno.EAFNOSUPPORT
-        assert verdict(architecture, number, 2**32 | 40) == errno.EAFNOSUPPORT
+        assert error_of(architecture, number, 40) == errno.EAFNOSUPPORT
+        assert error_of(architecture, number, 2**32 | 40) == errno.EAFNOSUPPORT
 
 
 def test_an_unknown_architecture_is_refused():

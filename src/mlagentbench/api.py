@@ -69,10 +69,9 @@ def check_task(
 
 def open_experiment(folder: str | Path) -> Experiment:
     """Open an experiment's folder."""
-    experiment = Experiment(Path(folder))
-    if not (experiment.folder / "experiment.json").is_file():
+    if not (Path(folder) / "experiment.json").is_file():
         raise UsageError(f"{folder} is not an experiment: no experiment.json")
-    return experiment
+    return Experiment(Path(folder))
 
 
 def rescore(

@@ -33,16 +33,13 @@ from mlagentbench.environment.sandbox.sandbox_spec import (
 )
 
 _READ_SECONDS = 30.0
+# Names in logs that Inspect wrote before they were changed.
 _OLD_FIELDS = {"rooms": "sandboxes", "furnishing": "spec"}
 _WRAPPERS = (b"setpriv: ", b"prlimit: ", b"env: ")
 
 
 class BwrapConfig(Record):
-    """The configuration for `SandboxEnvironmentSpec("bwrap", config)`.
-
-    Inspect writes it to its logs. If a field is renamed, add the old name to
-    `_OLD_FIELDS`, or older logs cannot be opened.
-    """
+    """The configuration for `SandboxEnvironmentSpec("bwrap", config)`."""
 
     sandboxes: Path
     """The folder that holds the folders of all sandboxes."""

@@ -33,7 +33,7 @@ from mlagentbench.experiment.plan import Plan  # noqa: E402
 from mlagentbench.experiment.trace_file import AnyLine, TraceWriter  # noqa: E402
 from mlagentbench.run.pipeline import run  # noqa: E402
 
-TASK = PROJECT / "tests" / "faults" / "quick"
+TASK = PROJECT / "tests" / "data" / "recorded" / "task"
 RUN_LIMIT = 100
 STEP_LIMIT = 50
 

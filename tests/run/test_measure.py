@@ -1,10 +1,10 @@
 """Known solutions run through the pipeline, and their CPU time."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 from tests.borrowing import borrow
+from tests.support.quick_task import QUICK_TASK
 
 from mlagentbench.core.cache import default_cache
 from mlagentbench.core.progress import NullObserver
@@ -14,7 +14,6 @@ from mlagentbench.tasks.check.evidence import Subject
 from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare_task
 
-QUICK = Path(__file__).parents[1] / "faults" / "quick"
 LIMIT = 1.5
 WAIT = "import time\ntime.sleep(2.5)\n"
 COMPUTE = "import time\nwhile time.process_time() < 2.5:\n    pass\n"
@@ -29,7 +28,7 @@ def check_reference(tmp_path, monkeypatch):
 
     def check(code):
         folder = tmp_path / "quick"
-        shutil.copytree(QUICK, folder)
+        shutil.copytree(QUICK_TASK, folder)
         script = folder / "reference" / "train.py"
         script.write_text(code + script.read_text())
         task = load_task(folder)

@@ -1,5 +1,10 @@
 """Agents of the tests' own: each does one thing the harness must bear."""
 
+import asyncio
+import contextlib
+import signal
+import time
+
 from mlagentbench.agents.context import Context
 
 BAD_SUBMISSIONS = {
@@ -112,3 +117,49 @@ async def editor(context: Context) -> None:
     await context.act("Python REPL", command="print(x)")
     await context.act("Copy File", source="absent", destination="copy.txt")
     await context.act("Final Answer", final_answer="done")
+
+
+async def napper(context: Context) -> None:
+    """Sleep in a way that blocks everything else in its process."""
+    await context.act("List Files", dir_path=".")
+    time.sleep(600)
+
+
+async def looper(context: Context) -> None:
+    """Compute without end."""
+    await context.act("List Files", dir_path=".")
+    while True:
+        pass
+
+
+async def stubborn(context: Context) -> None:
+    """Ignore cancellation and signals."""
+    await context.act("List Files", dir_path=".")
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    while True:
+        with contextlib.suppress(BaseException):
+            await asyncio.sleep(600)
+
+
+async def flooder(context: Context) -> None:
+    """Print without end."""
+    await context.act("List Files", dir_path=".")
+    while True:
+        print("x" * 10_000)  # noqa: T201  # on purpose
+
+
+async def asker(context: Context) -> None:
+    """Ask for the remaining budget without end."""
+    await context.act("List Files", dir_path=".")
+    while True:
+        context.remaining()
+
+
+async def waiter(context: Context) -> None:
+    """Wait as for a client of its own; act on the remaining time before and after."""
+    before = context.remaining().seconds
+    await asyncio.sleep(0.5)
+    await context.act("List Files", dir_path=".", why=f"{before}")
+    await asyncio.sleep(0.5)
+    await context.act("List Files", dir_path=".", why=f"{context.remaining().seconds}")

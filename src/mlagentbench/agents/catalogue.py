@@ -33,6 +33,11 @@ class AgentEntry(Record):
     read_settings: ReadSettings | None = Field(None, exclude=True)
     """Validates `-A` settings; None for an outside agent, which reads its own."""
 
+    @property
+    def is_outside(self) -> bool:
+        """Whether it is a user's function, which runs in a process of its own."""
+        return ":" in self.name
+
     def check_settings(self, given: Mapping[str, str]) -> None:
         """Raise a UsageError if the agent cannot take these settings."""
         if self.read_settings is not None:

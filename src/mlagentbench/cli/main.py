@@ -2,8 +2,15 @@
 
 import importlib
 import logging
+import os
+import select
+import signal
 import sys
+import threading
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import RawIOBase
 from typing import cast
 
 import click
@@ -72,7 +79,8 @@ def main(arguments: list[str] | None = None) -> None:
     words = [word for word in given if word != "--debug"]
     _configure_logging(debug=debug)
     try:
-        code = mlab.main(words, prog_name="mlab", standalone_mode=False)
+        with _second_ctrl_c_exits():
+            code = mlab.main(words, prog_name="mlab", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
@@ -85,6 +93,51 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(f"mlab: {error}", err=True)
         sys.exit(exit_code(error))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+@contextmanager
+def _second_ctrl_c_exits() -> Iterator[None]:
+    """Let the first Ctrl-C end a command gracefully, and the second at once.
+
+    The signal writes a byte that a thread reads, so that the second one works whatever
+    the main thread does. Records on disk are as complete as after a kill.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)  # its signature
+    threading.Thread(target=_watch_ctrl_c, args=(reading,), daemon=True).start()
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(writing)
+
+
+def _watch_ctrl_c(reading: int) -> None:
+    with open(reading, "rb", buffering=0) as signals:  # a descriptor
+        if not _next_ctrl_c(signals):
+            return
+        is_over, _, _ = select.select([signals], [], [], 1.0)
+        if not is_over:
+            click.echo("mlab: ending; press Ctrl-C again to stop at once", err=True)
+        if _next_ctrl_c(signals):
+            # An import could wait for the main thread; without the module, no child.
+            if child := sys.modules.get("mlagentbench.core.child"):
+                child.kill_groups()
+            show_cursor = "\x1b[?25h" if sys.stderr.isatty() else ""
+            click.echo(f"{show_cursor}mlab: stopped", err=True)
+            os._exit(1)
+
+
+def _next_ctrl_c(signals: RawIOBase) -> bool:
+    """Wait for Ctrl-C; return False if the command has ended without it."""
+    while number := signals.read(1):
+        if number[0] == signal.SIGINT:
+            return True
+    return False
 
 
 def _configure_logging(*, debug: bool) -> None:

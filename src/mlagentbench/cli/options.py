@@ -124,6 +124,12 @@ _OPTIONS = (
         type=_POSITIVE,
     ),
     _option(
+        "--max-wall-minutes",
+        "Minutes a run may take with all waiting. Default: twice the minutes of work"
+        " plus 10.",
+        type=_POSITIVE,
+    ),
+    _option(
         "--max-tokens",
         "Tokens of all models together that a run may use.",
         type=_COUNT,

@@ -25,9 +25,11 @@ from .cache import sandbox_root as sandbox_root
 from .child import child_command as child_command
 from .child import exit_with_parent as exit_with_parent
 from .child import kill_child as kill_child
+from .child import kill_group as kill_group
 from .child import read_request as read_request
 from .child import reserve_stdout as reserve_stdout
 from .child import run_child as run_child
+from .child import start_group as start_group
 from .disk import LineFile as LineFile
 from .disk import append_line as append_line
 from .disk import build_folder as build_folder

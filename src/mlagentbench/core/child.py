@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -68,6 +69,42 @@ async def kill_child(child: asyncio.subprocess.Process) -> None:
         logger.debug("kill process %d", child.pid)
         child.kill()
         await child.wait()
+
+
+_groups: set[int] = set()
+"""Process groups of children that have not ended."""
+
+
+async def start_group(
+    *command: str, pass_fds: tuple[int, ...] = ()
+) -> asyncio.subprocess.Process:
+    """Start a child that leads a session, so that Ctrl-C does not reach it.
+
+    Its output is one pipe. `kill_group` kills it with all it has started.
+    """
+    child = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        pass_fds=pass_fds,
+        start_new_session=True,
+    )
+    _groups.add(child.pid)
+    return child
+
+
+def kill_group(leader: int) -> None:
+    """Kill every process of a child's group, also once the child has ended."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+    _groups.discard(leader)
+
+
+def kill_groups() -> None:
+    """Kill the groups of all children, for a process that is about to exit."""
+    for leader in tuple(_groups):
+        kill_group(leader)
 
 
 def read_request(of: type[Request]) -> Request:

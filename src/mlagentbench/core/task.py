@@ -37,13 +37,21 @@ class Budget(Record):
     steps: PositiveInt = 50
     """Actions the agent may take; the final answer is one of them."""
     minutes: PositiveFloat = 60
-    """Model work and execution; provider waits and the harness's overhead are free."""
+    """Executions, model work and the agent's own time; neither the harness's overhead
+    nor waiting for a provider that refuses counts."""
+    wall_minutes: PositiveFloat | None = None
+    """The longest a run may take, with all waiting; see `longest_minutes`."""
     execution_minutes: PositiveFloat = 10
     """The longest a single execution may take."""
     tokens: PositiveInt | None = None
     cost_usd: PositiveFloat | None = None
     submission_mb: PositiveFloat = 200
     """The largest submission that is collected, all files together."""
+
+    @property
+    def longest_minutes(self) -> float:
+        """The wall-time limit: by default twice the time budget plus 10 minutes."""
+        return self.wall_minutes or 2 * self.minutes + 10
 
 
 class Source(Record):

@@ -30,6 +30,8 @@ class ModelCall(Record):
     reply: dict[str, Any]
     usage: dict[str, int] = Field(default_factory=dict)
     cost: float | None = None
+    seconds_left: tuple[float, ...] = ()
+    """The answers of `remaining()` since the record before, for a replay."""
 
 
 class Measurement(Record):
@@ -54,6 +56,13 @@ class Seconds(Record):
     model: float = 0.0
     execute: float = 0.0
     harness: float = 0.0
+    agent: float = 0.0
+    """The agent's own code before the step: its computing, its waiting, its client."""
+
+    @property
+    def total(self) -> float:
+        """All of them."""
+        return self.model + self.execute + self.harness + self.agent
 
 
 class Step(Record):
@@ -82,6 +91,8 @@ class Step(Record):
     note: str | None = None
     """Text that the harness adds to the observation: measured progress."""
     snapshot: str | None = None
+    seconds_left: tuple[float, ...] = ()
+    """The answers of `remaining()` since the last call or step, for a replay."""
     spent: Spent
     seconds: Seconds
     started: str
@@ -124,6 +135,8 @@ class End(Record):
     ending: Ending
     reason: str | None = None
     """Details of the ending."""
+    traceback: str | None = None
+    """The end of the traceback, or of the output, of an agent that crashed."""
     spent: Spent
     seconds: float
     """Wall-clock time from the first action to the end."""

@@ -16,6 +16,7 @@ class BudgetOverride(Record):
 
     steps: PositiveInt | None = None
     minutes: PositiveFloat | None = None
+    wall_minutes: PositiveFloat | None = None
     tokens: PositiveInt | None = None
     cost_usd: PositiveFloat | None = None
 

@@ -6,7 +6,8 @@ no sandbox is touched. Model calls of an action belong to its step and are not r
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Self
 
@@ -84,8 +85,18 @@ class RecordedRun:
         self._steps = deque(trace.steps)
         self._last_calls = trace.calls
         self._calls: deque[ModelCall] = deque()
+        self._seconds_left: deque[float] = deque()
         self._next_calls()
         self.last = trace.steps[-1] if trace.steps else None
+
+    @property
+    def lasts(self) -> bool:
+        """Whether there is more to replay."""
+        return bool(self._calls or self._steps)
+
+    def seconds_left(self) -> float | None:
+        """Return the recorded answer of `remaining()`, or None if there is none."""
+        return self._seconds_left.popleft() if self._seconds_left else None
 
     def step(self, action: str, inputs: Mapping[str, object]) -> Step | None:
         """Return the recorded step, or None if the record is at its end."""
@@ -107,7 +118,7 @@ class RecordedRun:
 
     def call(self, role: str, request_sha: str) -> ModelCall | None:
         """Return the recorded call, or None if the record is at its end."""
-        if not self._calls and not self._steps:
+        if not self.lasts:
             return None
         recorded = self._calls.popleft() if self._calls else None
         if recorded is None or (recorded.role, recorded.request_sha) != (
@@ -118,10 +129,19 @@ class RecordedRun:
                 f"agent not deterministic: it asks its {role} model something else"
                 " than it did before"
             )
+        self._next_answers()
         return recorded
 
     def _next_calls(self) -> None:
         self._calls = deque(self._steps[0].calls if self._steps else self._last_calls)
+        self._next_answers()
+
+    def _next_answers(self) -> None:
+        """Take the answers that were given before the next call or step."""
+        by_agent = (call for call in self._calls if call.asked_by == "agent")
+        records: Iterator[ModelCall | Step] = chain(by_agent, self._steps)
+        coming = next(records, None)
+        self._seconds_left = deque(coming.seconds_left if coming else ())
 
 
 def _short(inputs: Mapping[str, object]) -> str:

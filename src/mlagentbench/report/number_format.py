@@ -110,8 +110,8 @@ _ITEM_MARKUP = 510
 """Markup of a step, an execution and a finding together."""
 _TEXTS_AN_ITEM = 8
 """Texts of a step, an execution, a finding and an LLM judge's mark together."""
-_OTHER_TEXTS = 36
-"""The plan and the diffs of changed files, in texts."""
+_OTHER_TEXTS = 40
+"""The plan, the traceback and the diffs of changed files, in texts."""
 _MOST = 2_000_000
 _COUNT_CHARACTERS = 80
 _LINE_MARKUP = 12

@@ -9,6 +9,7 @@ from mlagentbench.report.number_format import (
     dollars,
     duration,
     fitted,
+    fitted_end,
     number,
     percent,
     with_unit,
@@ -32,6 +33,8 @@ class RunDetails(Record):
     steps: tuple[Step, ...]
     total_executions: int = 0
     total_steps: int
+    traceback: str = ""
+    """Of an agent that crashed."""
 
     @property
     def shown(self) -> frozenset[int]:
@@ -123,6 +126,7 @@ def _details(view: ExperimentView, card: Scorecard, caps: Caps) -> RunDetails:
     # The trace and the code of a repeated run belong to its last attempt.
     found = view.trace(card)
     trace = found or Trace(run=card.run)
+    crash = trace.end.traceback if trace.end else None
     return RunDetails(
         plan=plan_of(trace),
         code=view.code.get(card.run) if found else None,
@@ -130,6 +134,7 @@ def _details(view: ExperimentView, card: Scorecard, caps: Caps) -> RunDetails:
         steps=shown_steps(trace, caps.items, named_steps(card)),
         total_executions=sum(map(executes, trace.steps)),
         total_steps=len(trace.steps),
+        traceback=fitted_end(crash or "", 4 * caps.text, lines=40),
     )
 
 

@@ -20,6 +20,7 @@ from mlagentbench.core import (
     Spent,
     Task,
     Trace,
+    harmless,
     utc_now,
 )
 from mlagentbench.environment import save_submission
@@ -32,8 +33,10 @@ from mlagentbench.evaluation import (
 )
 from mlagentbench.experiment import Experiment, TraceWriter
 from mlagentbench.grading import grade_saved
+from mlagentbench.run.agent_process import error_text, own_traceback
 from mlagentbench.run.budget import RunOver, from_inspect_limit
 from mlagentbench.run.job import Job
+from mlagentbench.run.outside_agent import AgentCrash
 from mlagentbench.run.run_context import RunContext
 from mlagentbench.run.steps import Steps
 from mlagentbench.tasks import Prepared
@@ -55,25 +58,33 @@ async def run_episode(job: Job, run: RunId, sandbox: SandboxEnvironment) -> None
             logger.info("%s: resume after step %d", run, len(past.steps))
         steps = Steps(job, run, sandbox, past, trace)
         clock = time.monotonic() - seconds_worked(past)
-        over = await _let_agent_act(job, RunContext(job, run, steps), steps)
+        context = RunContext(job, run, steps)
+        over = await _let_agent_act(job, context, steps, seconds_worked(past))
         trace.append(
             End(
                 run=str(run),
                 ending=over.ending,
                 reason=over.reason,
-                spent=steps.budget.spent,
+                traceback=over.traceback,
+                spent=steps.budget.spent_now(),
                 seconds=round(time.monotonic() - clock, 3),
                 at=utc_now(),
             )
         )
-    logger.info("%s: %s %s", run, over.ending, over.reason or "")
+    logger.info("%s: %s %s", run, over.ending, harmless(over.reason or ""))
+    if over.traceback:
+        logger.debug("%s: crashed\n%s", run, harmless(over.traceback))
     job.observer.run_ended(run, over.ending)
 
 
-async def _let_agent_act(job: Job, context: RunContext, steps: Steps) -> RunOver:
+async def _let_agent_act(
+    job: Job, context: RunContext, steps: Steps, worked: float
+) -> RunOver:
+    budget = steps.budget
     try:
-        await job.agent(context)
-        over = RunOver(Ending.SUBMITTED if steps.submitted else Ending.STOPPED)
+        async with budget.limits(worked):
+            await job.agent(context)
+        over = RunOver(Ending.SUBMITTED if budget.submitted else Ending.STOPPED)
     except RunOver as raised:
         over = raised
     except LimitExceededError as limit:
@@ -81,7 +92,7 @@ async def _let_agent_act(job: Job, context: RunContext, steps: Steps) -> RunOver
     except BenchError as fault:
         over = _blamed(fault)
     except Exception as error:  # noqa: BLE001  # an agent may raise anything at all
-        over = RunOver(Ending.CRASHED, f"{type(error).__name__}: {error}")
+        over = _crashed(error)
     if context.fault is not None:
         over = _blamed(context.fault)
     if over.ending.counts:
@@ -91,6 +102,12 @@ async def _let_agent_act(job: Job, context: RunContext, steps: Steps) -> RunOver
         except BenchError as fault:
             return _blamed(fault)
     return over
+
+
+def _crashed(error: Exception) -> RunOver:
+    if isinstance(error, AgentCrash):
+        return RunOver(Ending.CRASHED, str(error), error.traceback)
+    return RunOver(Ending.CRASHED, error_text(error), own_traceback(error))
 
 
 def _blamed(fault: BenchError) -> RunOver:
@@ -166,8 +183,7 @@ def end_line(trace: Trace, ending: Ending, reason: str | None) -> End:
 
 def seconds_worked(trace: Trace) -> float:
     """Return the seconds of all steps of a run."""
-    taken = [step.seconds for step in trace.steps]
-    return sum(one.model + one.execute + one.harness for one in taken)
+    return sum(step.seconds.total for step in trace.steps)
 
 
 def evaluation_context(

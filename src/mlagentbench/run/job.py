@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mlagentbench.agents import Agent
 from mlagentbench.core import RunId, RunObserver, SandboxUsed, Task
 from mlagentbench.environment import BwrapConfig, Limits, Mount, SandboxSpec
 from mlagentbench.experiment import Experiment, ExperimentSpec
+from mlagentbench.run.outside_agent import RunnableAgent
 from mlagentbench.tasks import Prepared
 
 
@@ -18,7 +18,7 @@ class Job:
     """With the budget of this experiment."""
     prepared: Prepared
     problem: str
-    agent: Agent
+    agent: RunnableAgent
     spec: ExperimentSpec
     experiment: Experiment
     sandboxes: Path

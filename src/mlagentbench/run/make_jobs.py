@@ -35,6 +35,7 @@ from mlagentbench.run.models.lookup import (
     refuse_keys,
     refuse_unpriced,
 )
+from mlagentbench.run.outside_agent import runnable_agent
 from mlagentbench.run.ready import Ready, make_ready
 from mlagentbench.tasks import SUITE, load_task, problem, task_digest
 
@@ -111,7 +112,7 @@ def _jobs(
     experiment: Experiment,
     services: Services,
 ) -> list[Job]:
-    agent = load_agent(find_agent(spec.agent))
+    agent = runnable_agent(spec.agent)
     return [
         Job(
             task=one.task,

@@ -26,7 +26,7 @@ from mlagentbench.core import Called, ModelCall, ProviderError, encodable, provi
 from mlagentbench.environment import Completion
 from mlagentbench.evaluation import Price, call_cost
 from mlagentbench.experiment import RecordedRun, TraceWriter, read_trace
-from mlagentbench.run.budget import from_inspect_limit
+from mlagentbench.run.budget import BudgetMeter, from_inspect_limit
 
 logger = logging.getLogger(__name__)
 
@@ -76,13 +76,13 @@ class ModelCaller:
         past: RecordedRun,
         trace: TraceWriter,
         prices: Mapping[str, Price],
+        budget: BudgetMeter,
     ) -> None:
         self._run = run
         self._past = past
         self._trace = trace
         self._prices = prices
-        self.seconds = 0.0
-        """Model time since the last step."""
+        self._budget = budget
         self.calls: list[ModelCall] = []
         """Replies since the last step."""
 
@@ -108,7 +108,6 @@ class ModelCaller:
     def start_step(self) -> None:
         """Forget the calls of the last step, which is recorded."""
         self.calls.clear()
-        self.seconds = 0.0
 
     async def _ask(
         self, request: ModelRequest, asked_by: Literal["agent", "action"]
@@ -120,11 +119,14 @@ class ModelCaller:
                 model = get_model(role=request.role, default=model)
             logger.debug("%s: ask %s as %s", self._run, model, request.role)
             call = await call_model(model, request, self._prices)
-            call = call.model_copy(update={"asked_by": asked_by})
+            answers = self._budget.take_answers() if asked_by == "agent" else ()
+            call = call.model_copy(
+                update={"asked_by": asked_by, "seconds_left": answers}
+            )
             self._trace.append(Called(run=self._run, call=call))
         self.calls.append(call)
         output = ModelOutput.model_validate(call.reply)
-        self.seconds += output.time or 0.0
+        self._budget.model_seconds += output.time or 0.0
         return output
 
 

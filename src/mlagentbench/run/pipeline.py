@@ -58,11 +58,15 @@ def run(
 def resume(
     experiment: Experiment,
     *,
+    crashed: bool = False,
     cache: Path | None = None,
     progress: Progress | None = None,
     observer: RunObserver | None = None,
 ) -> list[RunId]:
     """Resume every unfinished run; return which they were.
+
+    With `crashed`, crashed runs are started again as new attempts: the agent's code
+    may have been corrected, so the old steps cannot be replayed.
 
     A run whose trace is damaged ends `broken` with the reason; the others continue.
     """
@@ -70,22 +74,35 @@ def resume(
     with experiment.lock():
         # A run without a score may still get one.
         scored = {card.run for card in experiment.scorecards if card.ending.counts}
+        if crashed:
+            scored -= _set_crashed_aside(experiment)
         unfinished = {str(run) for run in experiment.runs()} - scored
         if not unfinished:
             return []
         services = _services(cache, progress, observer)
         attempts = _attempts(experiment)
         work = _work_left(jobs_of(experiment, services), unfinished, attempts)
-        # The scorecards of finished runs and of earlier attempts stay.
+        # The scorecards of finished runs and of broken attempts stay.
         experiment.replace_scorecards(
             card
             for card in experiment.scorecards
-            if card.run not in unfinished or card.attempt < attempts[card.run]
+            if card.run not in unfinished
+            or (card.attempt < attempts[card.run] and not card.ending.counts)
         )
         parallel = min(experiment.spec.parallel, len(os.sched_getaffinity(0)))
         if _carry_out(work, parallel):
             _ask_judge(experiment, services)
     return [run for run in experiment.runs() if str(run) in unfinished]
+
+
+def _set_crashed_aside(experiment: Experiment) -> set[str]:
+    """Start a new attempt of each crashed run; return which they were."""
+    cards = experiment.scorecards
+    crashed = {card.run for card in cards if card.ending is Ending.CRASHED}
+    for run in experiment.runs():
+        if str(run) in crashed:
+            experiment.set_aside(run, experiment.attempt(run))
+    return crashed
 
 
 def _ask_judge(experiment: Experiment, services: Services) -> None:

@@ -50,6 +50,7 @@ def _task(task_id: str) -> Callable[..., InspectTask]:
         edition: str = "mini",
         max_steps: int | None = None,
         max_minutes: float | None = None,
+        max_wall_minutes: float | None = None,
         max_tokens: int | None = None,
         max_cost: float | None = None,
         prices: str | None = None,
@@ -74,6 +75,7 @@ def _task(task_id: str) -> Callable[..., InspectTask]:
             budget=BudgetOverride(
                 steps=max_steps,
                 minutes=max_minutes,
+                wall_minutes=max_wall_minutes,
                 tokens=max_tokens,
                 cost_usd=max_cost,
             ),

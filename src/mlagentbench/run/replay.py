@@ -5,16 +5,18 @@ import contextlib
 import random
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
 from inspect_ai.tool import ToolInfo
 
-from mlagentbench.agents import ProtocolName, Remaining, find_agent, load_agent
+from mlagentbench.agents import ProtocolName, Remaining
 from mlagentbench.core import REJECTED, Fault, RunId, Step, Task, UsageError, encodable
 from mlagentbench.experiment import Experiment, RecordedRun, same_task
 from mlagentbench.run.budget import BudgetMeter
 from mlagentbench.run.model_calls import MAIN, ModelRequest, preferred_protocol
+from mlagentbench.run.outside_agent import runnable_agent
 from mlagentbench.run.steps import rejected_input
 from mlagentbench.tasks import problem
 
@@ -55,6 +57,9 @@ class ReplayContext:
     def remaining(self) -> Remaining:
         return self.budget.remaining()
 
+    def paused(self) -> AbstractContextManager[None]:
+        return self.budget.paused()
+
     async def ask(
         self,
         messages: Sequence[ChatMessage],
@@ -93,7 +98,7 @@ class ReplayContext:
         step = self.past.step(action, given)
         if step is None or step.step >= self.until:
             raise EndOfRecord
-        self.budget.spent = step.spent
+        self.budget.start_step(step.spent)
         self.prompts.clear()
         return step
 
@@ -105,17 +110,18 @@ def prompts_of(experiment: Experiment, run: RunId, step: int) -> list[Prompt]:
         raise UsageError(f"{run} has steps 1 to {len(trace.steps)}, not {step}")
     spec = experiment.spec
     task = same_task(next(one for one in spec.tasks if one.id == run.task))
+    past = RecordedRun(trace)
     context = ReplayContext(
         task=task,
         problem=problem(task),
         settings=spec.settings,
         protocol=preferred_protocol(spec.model),
         rng=random.Random(str(run)),
-        past=RecordedRun(trace),
+        past=past,
         until=step,
-        budget=BudgetMeter(task.budget),
+        budget=BudgetMeter(task.budget, past),
     )
-    agent = load_agent(find_agent(spec.agent))
+    agent = runnable_agent(spec.agent)
 
     async def act() -> None:
         with contextlib.suppress(EndOfRecord):

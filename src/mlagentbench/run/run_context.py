@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
 from inspect_ai.tool import ToolInfo
@@ -41,6 +41,10 @@ class RunContext:
     def remaining(self) -> Remaining:
         return self._steps.budget.remaining()
 
+    def paused(self) -> AbstractContextManager[None]:
+        """Stop the agent's clock while the harness works for it."""
+        return self._steps.budget.paused()
+
     async def ask(
         self,
         messages: Sequence[ChatMessage],
@@ -51,7 +55,7 @@ class RunContext:
     ) -> ModelOutput:
         """Ask a language model; the reply is on disk before it is returned."""
         self._steps.refuse_when_over(with_calls=True)
-        with self._latched():
+        with self._working():
             return await self._steps.models.ask(
                 messages, role, tools, config or GenerateConfig()
             )
@@ -96,14 +100,15 @@ class RunContext:
             self._turns += 1
 
     async def _take(self, pending: PendingStep) -> Step:
-        with self._latched():
+        with self._working():
             return await self._steps.take(pending)
 
     @contextmanager
-    def _latched(self) -> Iterator[None]:
-        """Remember a harness fault, so that an agent that catches it cannot hide it."""
+    def _working(self) -> Iterator[None]:
+        """Stop the agent's clock; remember a fault, which an agent might catch."""
         try:
-            yield
+            with self.paused():
+                yield
         except BenchError as fault:
             self.fault = fault
             raise

@@ -45,6 +45,8 @@ from mlagentbench.run.validation import meter_for, refusal
 
 logger = logging.getLogger(__name__)
 
+_LEAST_SECONDS = 1.0
+"""Of an execution that acts on a reply which used the rest of the time."""
 _REPLY_CHARACTERS = 2_000
 _KEPT_CHARACTERS = 10_000_000
 """Of an observation that the agent sees shortened."""
@@ -99,9 +101,10 @@ class Steps:
         self._workspace_is_current = self._past.last is None
         self._taken: list[str | None] = []
         """The snapshot of each step."""
-        self.models = ModelCaller(str(run), self._past, trace, job.spec.prices)
-        self.budget = BudgetMeter(job.task.budget)
-        self.submitted = False
+        self.budget = BudgetMeter(job.task.budget, self._past)
+        self.models = ModelCaller(
+            str(run), self._past, trace, job.spec.prices, self.budget
+        )
 
     @property
     def step_number(self) -> int:
@@ -109,7 +112,8 @@ class Steps:
 
     def seconds_left(self) -> float:
         longest = self._job.task.budget.execution_minutes * 60
-        return min(longest, self.budget.remaining().seconds)
+        left = self._job.task.budget.minutes * 60 - self.budget.spent_now().seconds
+        return min(longest, max(_LEAST_SECONDS, left))
 
     async def ask(
         self, prompt: str, *, role: str, config: GenerateConfig
@@ -136,11 +140,15 @@ class Steps:
 
         A reply counts as soon as it came, though the last may still be acted on.
         """
-        if self.submitted:
+        budget = self.budget
+        if budget.submitted:
             raise RunOver(Ending.SUBMITTED)
         calls = self.models.calls if with_calls else ()
-        seconds = self.models.seconds if with_calls else 0.0
-        if reached := self.budget.exhausted(calls, Seconds(model=seconds)):
+        seconds = Seconds(
+            model=budget.model_seconds if with_calls else 0.0,
+            agent=budget.agent_seconds,
+        )
+        if reached := budget.exhausted(calls, seconds):
             raise RunOver(reached)
 
     async def take(self, pending: PendingStep) -> Step:
@@ -148,11 +156,11 @@ class Steps:
         step = self._past.step(pending.action, pending.given)
         if step is None:
             step = await self._live(pending)
-        self.budget.spent = step.spent
+        self.budget.start_step(step.spent)
         self._taken.append(step.snapshot)
         self.models.start_step()
         action = ACTIONS.get(pending.action)
-        self.submitted = step.ok and action is not None and action.ends_run
+        self.budget.submitted = step.ok and action is not None and action.ends_run
         return step
 
     async def restore_last_workspace(self) -> None:
@@ -169,17 +177,19 @@ class Steps:
 
     async def _live(self, pending: PendingStep) -> Step:
         await self.restore_last_workspace()
-        models = self.models
-        started, clock, waited = datetime.now(UTC), time.monotonic(), models.seconds
+        models, budget = self.models, self.budget
+        waited = budget.model_seconds
+        started, clock = datetime.now(UTC), time.monotonic()
         outcome = pending.rejection
         if outcome is None:
             outcome = await self._perform(pending.action, pending.given)
         snapshot = self._snapshots.take(outcome.validation)
-        took = time.monotonic() - clock - (models.seconds - waited)
+        took = time.monotonic() - clock - (budget.model_seconds - waited)
         seconds = Seconds(
-            model=round(models.seconds, 3),
+            model=round(budget.model_seconds, 3),
             execute=round(outcome.executing, 3),
             harness=round(max(0.0, took - outcome.executing), 3),
+            agent=round(budget.agent_seconds, 3),
         )
         step = Step(
             run=str(self._run),
@@ -196,7 +206,8 @@ class Steps:
             validation=outcome.validation,
             note=outcome.note,
             snapshot=snapshot,
-            spent=self.budget.with_step(seconds, models.calls, counts=pending.counts),
+            seconds_left=budget.take_answers(),
+            spent=budget.with_step(seconds, models.calls, counts=pending.counts),
             seconds=seconds,
             started=started.isoformat(timespec="milliseconds"),
         )

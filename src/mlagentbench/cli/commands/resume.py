@@ -12,9 +12,15 @@ from mlagentbench.core import UsageError
 @click.argument("experiment", metavar="EXP[:NAME]")
 @click.option("--from-step", type=click.IntRange(1), help="Fork after this step.")
 @click.option("--as", "new", type=Path, help="The new experiment's folder.")
+@click.option("--crashed", is_flag=True, help="Also run crashed runs again.")
 @json_option
 def command(
-    *, experiment: str, from_step: int | None, new: Path | None, as_json: bool
+    *,
+    experiment: str,
+    from_step: int | None,
+    new: Path | None,
+    crashed: bool,
+    as_json: bool,
 ) -> int:
     """Continue the interrupted runs of EXP."""
     from mlagentbench.cli.console import Screen
@@ -32,7 +38,7 @@ def command(
         found.fork(runs[0], from_step, target)
         found = target
     with Screen() as screen:
-        went_on = resume(found, progress=screen, observer=screen)
+        went_on = resume(found, crashed=crashed, progress=screen, observer=screen)
     if not went_on:
         click.echo(f"every run of {found.folder} is finished; nothing to resume")
         return 0

@@ -32,6 +32,7 @@ def command(
     seed: int,
     max_steps: int | None,
     max_minutes: float | None,
+    max_wall_minutes: float | None,
     max_tokens: int | None,
     max_cost: float | None,
     prices: Path | None,
@@ -72,7 +73,11 @@ def command(
         edition=edition,
         seeds=tuple(range(seed, seed + runs)),
         budget=BudgetOverride(
-            steps=max_steps, minutes=max_minutes, tokens=max_tokens, cost_usd=max_cost
+            steps=max_steps,
+            minutes=max_minutes,
+            wall_minutes=max_wall_minutes,
+            tokens=max_tokens,
+            cost_usd=max_cost,
         ),
         parallel=parallel,
         out=out,

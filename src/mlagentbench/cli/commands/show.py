@@ -46,6 +46,10 @@ def _print_trace(trace: Trace) -> None:
     rows = [_row(step) for step in trace.steps]
     print_table(["step", "action", "input", "ok", "validation", "seconds"], rows)
     click.echo(f"ending: {trace.end.ending if trace.end else 'not finished'}")
+    if trace.end is not None and trace.end.reason:
+        click.echo(f"reason: {harmless(trace.end.reason)}")
+    if trace.end is not None and trace.end.traceback:
+        click.echo(harmless(trace.end.traceback).rstrip())
 
 
 def _row(step: Step) -> list[str]:

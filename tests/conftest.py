@@ -1,6 +1,7 @@
 """What every test may use."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ for _name, _examples in (("quick", 20), ("sample", 200), ("thorough", 1_000)):
         suppress_health_check=[HealthCheck.too_slow],
     )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+RECORDED = Path(__file__).parent / "data" / "recorded"
 
 
 @pytest.fixture(scope="session")
@@ -43,3 +46,17 @@ def elsewhere() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """Copy recorded experiments, with the path of the task folder filled in."""
+    task = shutil.copytree(RECORDED / "task", tmp_path / "task")
+
+    def copied(name):
+        folder = shutil.copytree(RECORDED / name, tmp_path / name)
+        asked = folder / "experiment.json"
+        asked.write_text(asked.read_text().replace("@TASK@", str(task)))
+        return folder
+
+    return copied

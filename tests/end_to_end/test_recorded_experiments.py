@@ -6,7 +6,6 @@ files on disk are used here, so that a move of modules does not touch this test.
 
 import csv
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -35,20 +34,6 @@ def mlab(mlab, monkeypatch):
         return finished.out
 
     return call
-
-
-@pytest.fixture
-def recorded(tmp_path):
-    """Copy recorded experiments, with the path of the task folder filled in."""
-    task = shutil.copytree(DATA / "task", tmp_path / "task")
-
-    def copied(name):
-        folder = shutil.copytree(DATA / name, tmp_path / name)
-        asked = folder / "experiment.json"
-        asked.write_text(asked.read_text().replace("@TASK@", str(task)))
-        return folder
-
-    return copied
 
 
 def json_lines(path):

@@ -1,5 +1,6 @@
 """`mlab`: finds the command, runs it, and turns errors into one sentence."""
 
+import errno
 import importlib
 import logging
 import os
@@ -81,6 +82,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         with _second_ctrl_c_exits():
             code = mlab.main(words, prog_name="mlab", standalone_mode=False)
+        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         sys.exit(2)
@@ -92,6 +94,15 @@ def main(arguments: list[str] | None = None) -> None:
             traceback.print_exception(error)
         click.echo(f"mlab: {error}", err=True)
         sys.exit(exit_code(error))
+    except OSError as error:
+        # Records are written by code that names its file in an error of ours.
+        if error.filename is not None or error.errno not in _CANNOT_WRITE:
+            raise
+        if debug:
+            traceback.print_exception(error)
+        _drop_output()
+        click.echo(f"mlab: cannot write the output: {error.strerror}", err=True)
+        sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -138,6 +149,16 @@ def _next_ctrl_c(signals: RawIOBase) -> bool:
         if number[0] == signal.SIGINT:
             return True
     return False
+
+
+_CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE)
+
+
+def _drop_output() -> None:
+    """Discard buffered output, which the interpreter would try to write at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _configure_logging(*, debug: bool) -> None:

@@ -1,5 +1,6 @@
 """The report and the summary that commands give of a finished experiment."""
 
+import shlex
 import webbrowser
 from collections.abc import Iterator
 from contextlib import suppress
@@ -7,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from mlagentbench.cli.console import err, print_json
-from mlagentbench.core import BenchError
+from mlagentbench.cli.console import err, print_json, print_table
+from mlagentbench.core import BenchError, Scorecard
 from mlagentbench.experiment import (
     Experiment,
     last_attempts,
@@ -16,8 +17,10 @@ from mlagentbench.experiment import (
     same_task,
 )
 from mlagentbench.report import (
+    OUTCOME_COLUMNS,
     ExperimentView,
     TaskFacts,
+    outcome_rows,
     summary_lines,
     task_facts,
     view_of,
@@ -34,22 +37,37 @@ def save_report(experiment: Experiment, *, open_it: bool) -> Path:
     return experiment.report
 
 
-def print_outcome(experiment: Experiment, report: Path, *, as_json: bool) -> int:
-    """Print the scorecards and return the exit code."""
-    cards, warnings = experiment.scorecards, experiment.warnings
-    final = last_attempts(cards)
-    for warning in [*warnings, *missing_opinions(experiment)]:
-        err().print(warning, markup=False)
+def print_outcome(*experiments: Experiment, as_json: bool) -> int:
+    """Print the scorecards and return the exit code.
+
+    Several experiments are one list of documents, so that `--json` prints one.
+    """
+    documents = []
+    final = []
+    for experiment in experiments:
+        cards = experiment.scorecards
+        final += last_attempts(cards)
+        for warning in [*experiment.warnings, *missing_opinions(experiment)]:
+            err().print(warning, markup=False)
+        dumped = [card.model_dump(mode="json") for card in cards]
+        documents.append({"experiment": str(experiment.folder), "scorecards": dumped})
+        if not as_json:
+            _print_summary(experiment, last_attempts(cards))
     if as_json:
-        documents = [card.model_dump(mode="json") for card in cards]
-        print_json({"experiment": str(experiment.folder), "scorecards": documents})
-    else:
-        tasks = tuple(_known_tasks(experiment))
-        view = ExperimentView(title="", created="", cards=tuple(final), tasks=tasks)
-        for card in final:
-            click.echo("\n".join(summary_lines(card, view.facts(card))))
-        click.echo(f"report: {report}")
+        print_json(documents[0] if len(documents) == 1 else documents)
     return 0 if all(card.ending.counts for card in final) else 1
+
+
+def _print_summary(experiment: Experiment, cards: list[Scorecard]) -> None:
+    tasks = tuple(_known_tasks(experiment))
+    view = ExperimentView(title="", created="", cards=tuple(cards), tasks=tasks)
+    if len(cards) > 1:
+        print_table(OUTCOME_COLUMNS, outcome_rows(view))
+        click.echo(f"runs: mlab show {shlex.quote(str(experiment.folder))}")
+    else:
+        for card in cards:
+            click.echo("\n".join(summary_lines(card, view.facts(card))))
+    click.echo(f"report: {experiment.report}")
 
 
 def _known_tasks(experiment: Experiment) -> Iterator[TaskFacts]:

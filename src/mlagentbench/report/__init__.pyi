@@ -8,6 +8,8 @@ from .export import runs_csv as runs_csv
 from .export import write_table as write_table
 from .page import write_report as write_report
 from .terminal import COLUMNS as COLUMNS
+from .terminal import OUTCOME_COLUMNS as OUTCOME_COLUMNS
+from .terminal import outcome_rows as outcome_rows
 from .terminal import summary_lines as summary_lines
 from .terminal import task_rows as task_rows
 from .terminal import written as written

@@ -1,15 +1,22 @@
 """Summaries and comparisons as plain text for the terminal."""
 
+from collections import Counter
+from statistics import fmean
+
 from mlagentbench.core import Record, Scorecard, first_lines, harmless
 from mlagentbench.evaluation import (
     Comparison,
     Contrast,
     Estimate,
+    by_name,
+    counted,
     in_words,
     runs_in_words,
+    tally,
 )
-from mlagentbench.report.data import TaskFacts
-from mlagentbench.report.number_format import duration, percent, with_unit
+from mlagentbench.report.averages import columns
+from mlagentbench.report.data import ExperimentView, TaskFacts
+from mlagentbench.report.number_format import dollars, duration, percent, with_unit
 
 
 def summary_lines(card: Scorecard, facts: TaskFacts) -> list[str]:
@@ -29,6 +36,41 @@ def summary_lines(card: Scorecard, facts: TaskFacts) -> list[str]:
     if card.sandbox.unsafe:
         lines.append("  unsafe       ran without isolation: compare with nothing")
     return [harmless(line).replace("\n", " ") for line in lines]
+
+
+OUTCOME_COLUMNS = [
+    *("task", "agent", "runs", "success", "mean test score", "mean improvement"),
+    *("time", "cost", "endings"),
+]
+
+
+def outcome_rows(view: ExperimentView) -> list[list[str]]:
+    """Return a row per task and agent; runs that do not count are in no mean."""
+    found = []
+    for group in by_name(view.cards).values():
+        for column in columns(group):
+            cards = list(filter(column.made, group))
+            found.append(_outcome(column.who, cards, view.facts(cards[0])))
+    return found
+
+
+def _outcome(who: str, cards: list[Scorecard], facts: TaskFacts) -> list[str]:
+    found = tally(cards)
+    scores = [card.score for card in counted(cards) if card.score is not None]
+    endings = Counter(card.ending.replace("_", " ") for card in cards)
+    unknown = any(card.unpriced for card in cards)
+    return [
+        harmless(cards[0].task),
+        who,
+        str(len(cards)),
+        f"{found.successes} of {found.runs}",
+        with_unit(fmean(scores) if scores else None, facts.unit),
+        percent(found.improvement_all),
+        duration(sum(card.seconds.total for card in cards)),
+        ("at least " if unknown else "")
+        + dollars(sum(card.cost_usd for card in cards)),
+        ", ".join(f"{count} {ending}" for ending, count in endings.items()),
+    ]
 
 
 def verdict(card: Scorecard) -> str:

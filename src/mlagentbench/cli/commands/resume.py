@@ -39,8 +39,9 @@ def command(
         found = target
     with Screen() as screen:
         went_on = resume(found, crashed=crashed, progress=screen, observer=screen)
-    if not went_on:
+    if not went_on and not as_json:
         click.echo(f"every run of {found.folder} is finished; nothing to resume")
         return 0
-    report = save_report(found, open_it=False)
-    return print_outcome(found, report, as_json=as_json)
+    if went_on:
+        save_report(found, open_it=False)
+    return print_outcome(found, as_json=as_json)

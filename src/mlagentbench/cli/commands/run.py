@@ -92,8 +92,8 @@ def command(
 
     with Screen() as screen:
         experiment = run(plan, progress=screen, observer=screen)
-    report = save_report(experiment, open_it=open_report)
-    return print_outcome(experiment, report, as_json=as_json)
+    save_report(experiment, open_it=open_report)
+    return print_outcome(experiment, as_json=as_json)
 
 
 ASK_ABOVE_HOURS = 2.0

@@ -36,9 +36,8 @@ def command(
     from mlagentbench.run import ask_judge, read_prices, rescore_experiment
 
     priced = None if prices is None else read_prices(prices)
-    codes = []
-    for folder in experiments:
-        experiment = Experiment(folder)
+    graded = [Experiment(folder) for folder in experiments]
+    for experiment in graded:
         with Screen() as screen:
             rescore_experiment(
                 experiment, default_cache(), screen, steps=steps, prices=priced
@@ -46,6 +45,5 @@ def command(
             if judge is not None:
                 with experiment.lock():
                     ask_judge(experiment, judge, screen, again=again, prices=priced)
-        report = save_report(experiment, open_it=False)
-        codes.append(print_outcome(experiment, report, as_json=as_json))
-    return max(codes)
+        save_report(experiment, open_it=False)
+    return print_outcome(*graded, as_json=as_json)

@@ -27,6 +27,7 @@ COMMANDS = {
     "check": "Check that TASKS are sound.",
     "measure": "Measure the starter and the reference of TASKS.",
     "run": "Run an agent on TASKS, grade its submission and write a report.",
+    "status": "Show how far an experiment is.",
     "resume": "Continue the interrupted runs of EXP.",
     "score": "Grade experiments again from what was saved.",
     "show": "Show what an agent did, step by step.",

@@ -269,15 +269,16 @@ _AGAIN = click.option(
 )
 
 
-def select_runs(text: str) -> "tuple[Experiment, list[RunId]]":
-    """Return the experiment and those of its runs that NAME picks."""
+def select_runs(text: str, run: str | None = None) -> "tuple[Experiment, list[RunId]]":
+    """Return the experiment and those of its runs that NAME or `run` picks."""
     from mlagentbench.experiment import Experiment
 
     folder, name = split(text)
+    name = run or name
     experiment = Experiment(folder)
     known = experiment.known_runs() or experiment.runs()
     runs = [
-        run for run in known if name in ("", str(run), run.agent, run.model, run.task)
+        one for one in known if name in ("", str(one), one.agent, one.model, one.task)
     ]
     if not runs:
         listed = ", ".join(map(str, known))

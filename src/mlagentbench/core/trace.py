@@ -64,6 +64,11 @@ class Seconds(Record):
         """All of them."""
         return self.model + self.execute + self.harness + self.agent
 
+    @property
+    def total(self) -> float:
+        """All of them."""
+        return self.model + self.execute + self.harness
+
 
 class Step(Record):
     """One action with its input and observation."""
@@ -179,6 +184,11 @@ class Trace(Record):
     """How often the run was resumed."""
     end: End | None = None
     """None if the run has not finished."""
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of all steps."""
+        return sum(step.seconds.total for step in self.steps)
 
 
 _RESUMABLE = frozenset({Ending.PROVIDER_ERROR, Ending.INTERRUPTED, Ending.BROKEN})

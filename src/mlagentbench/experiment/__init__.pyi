@@ -14,6 +14,10 @@ from .plan import RetryLimits as RetryLimits
 from .plan import TaskSpec as TaskSpec
 from .scorecard_file import last_attempt_of as last_attempt_of
 from .scorecard_file import last_attempts as last_attempts
+from .status import ExperimentStatus as ExperimentStatus
+from .status import RunStatus as RunStatus
+from .status import State as State
+from .status import read_status as read_status
 from .trace_file import RecordedRun as RecordedRun
 from .trace_file import TraceWriter as TraceWriter
 from .trace_file import read_trace as read_trace

@@ -7,9 +7,13 @@ from .export import headline_latex as headline_latex
 from .export import runs_csv as runs_csv
 from .export import write_table as write_table
 from .page import write_report as write_report
+from .page import write_status as write_status
 from .terminal import COLUMNS as COLUMNS
 from .terminal import OUTCOME_COLUMNS as OUTCOME_COLUMNS
+from .terminal import STATUS_COLUMNS as STATUS_COLUMNS
 from .terminal import outcome_rows as outcome_rows
+from .terminal import status_line as status_line
+from .terminal import status_rows as status_rows
 from .terminal import summary_lines as summary_lines
 from .terminal import task_rows as task_rows
 from .terminal import written as written

@@ -1,8 +1,9 @@
-"""One HTML page of an experiment."""
+"""HTML pages of an experiment: its report, and how far it is."""
 
 import base64
 import hashlib
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +20,7 @@ from mlagentbench.core import (
     write_atomically,
 )
 from mlagentbench.evaluation import tally
+from mlagentbench.experiment import ExperimentStatus
 from mlagentbench.report import number_format
 from mlagentbench.report.caveats import accounts, budget_text, cautions
 from mlagentbench.report.charts import charts
@@ -29,6 +31,7 @@ from mlagentbench.report.number_format import PAGE, Caps, caps
 from mlagentbench.report.run_rows import RunDetails, run_rows, ungraded_rows
 from mlagentbench.report.run_steps import executed, failure, observation, texts
 from mlagentbench.report.tables import headlines
+from mlagentbench.report.terminal import STATUS_COLUMNS, status_line, status_rows
 
 
 def render(experiment: ExperimentView) -> str:
@@ -62,6 +65,25 @@ def write_report(experiment: ExperimentView, path: Path) -> Path:
     """Render an experiment into `path`, which never holds half a page."""
     page = render(experiment)
     with recording(path, "choose another file with --out"):
+        write_atomically(path, page)
+    return path
+
+
+def write_status(status: ExperimentStatus, path: Path, *, refresh: int | None) -> Path:
+    """Write how far an experiment is; a browser reloads it every `refresh` seconds."""
+    page = (
+        _templates()
+        .get_template("status.html.j2")
+        .render(
+            status=status,
+            line=status_line(status, datetime.now(UTC)),
+            columns=STATUS_COLUMNS,
+            rows=status_rows(status.runs),
+            refresh=refresh,
+            style=style(),
+        )
+    )
+    with recording(path, "choose another file with --page"):
         write_atomically(path, page)
     return path
 

@@ -1,5 +1,6 @@
 """`mlab show`: a run's steps in the terminal."""
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -17,28 +18,52 @@ _COLOURS = {"+": "blue", "-": "yellow"}
 
 @click.command("show")
 @click.argument("experiment", metavar="EXP[:NAME]")
+@click.argument("run", required=False)
 @click.option("--step", type=click.IntRange(1), help="Show one step whole.")
 @click.option("--diff", is_flag=True, help="Show what became of the starter's code.")
 @click.option("--prompt", type=click.IntRange(1), help="What the model saw at a step.")
 @json_option
 def command(
-    *, experiment: str, step: int | None, diff: bool, prompt: int | None, as_json: bool
+    *,
+    experiment: str,
+    run: str | None,
+    step: int | None,
+    diff: bool,
+    prompt: int | None,
+    as_json: bool,
 ) -> None:
-    """Show what an agent did, step by step."""
-    found, runs = select_runs(experiment)
+    """Show what an agent did, step by step.
+
+    EXP with several runs lists them; EXP with one run shows its steps. RUN is a run's
+    id, or the name of its task, agent or model.
+    """
+    found, runs = select_runs(experiment, run)
+    if len(runs) > 1 and not (as_json or step or diff or prompt):
+        _print_runs(found, runs)
+        return
     traces = {run: found.trace(run) for run in runs}
     if as_json:
         print_json([trace.model_dump(mode="json") for trace in traces.values()])
         return
-    for run, trace in traces.items():
+    for one, trace in traces.items():
         if prompt is not None:
-            _print_prompt(found, run, prompt)
+            _print_prompt(found, one, prompt)
         elif step is not None:
             _print_step(found, trace, step)
         elif diff:
-            _print_diff(found, run, trace)
+            _print_diff(found, one, trace)
         else:
             _print_trace(trace)
+
+
+def _print_runs(experiment: "Experiment", runs: list[RunId]) -> None:
+    from mlagentbench.experiment import read_status
+    from mlagentbench.report import STATUS_COLUMNS, status_rows
+
+    chosen = set(map(str, runs))
+    known = read_status(experiment).runs
+    print_table(STATUS_COLUMNS, status_rows(run for run in known if run.run in chosen))
+    click.echo(f"steps of a run: mlab show {shlex.quote(str(experiment.folder))} RUN")
 
 
 def _print_trace(trace: Trace) -> None:
@@ -54,14 +79,13 @@ def _print_trace(trace: Trace) -> None:
 
 def _row(step: Step) -> list[str]:
     given = " ".join(ascii(value)[1:-1] for value in step.input.values())
-    seconds = step.seconds.model + step.seconds.execute + step.seconds.harness
     return [
         str(step.step),
         harmless(step.action),
         truncate(given, 40),
         "yes" if step.ok else "no",
         f"{step.validation.value:.6g}" if step.validation else "",
-        f"{seconds:.1f}",
+        f"{step.seconds.total:.1f}",
     ]
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from mlagentbench.cli.commands.run import confirm_plan, max_cost
-from mlagentbench.experiment.plan import BudgetOverride, Judge, Plan
+from mlagentbench.experiment.plan import BudgetOverride, Judge, Plan, TotalLimits
 
 PAID = "openai/gpt-4o"
 TWO_DOLLARS = BudgetOverride(cost_usd=2.0)
@@ -61,3 +61,9 @@ def test_a_price_that_is_missing_or_odd_is_one_helpful_sentence(
     assert hint in done.err
     assert "Traceback" not in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["odd.toml"]
+
+
+def test_a_total_limit_is_exceeded_by_running_runs_only():
+    total = TotalLimits(cost_usd=3.0)
+    many = plan(model=PAID, seeds=tuple(range(9)), budget=TWO_DOLLARS, total=total)
+    assert max_cost(many) == 5.0

@@ -64,6 +64,20 @@ votes_option = click.option(
     help=f"How often the judge is asked about each run.  [default: {USUAL_VOTES}]",
 )
 
+total_options = (
+    _option(
+        "--max-total-cost",
+        "Dollars for the models of the whole experiment. Once they are spent, no new"
+        " run starts; `mlab resume` continues.",
+        type=_POSITIVE,
+    ),
+    _option(
+        "--max-total-hours",
+        "Hours after which no new run starts; `mlab resume` continues.",
+        type=_POSITIVE,
+    ),
+)
+
 prices_option = _option(
     "--prices",
     "A TOML file with a table for each model: input, output, cached_read and"
@@ -135,6 +149,7 @@ _OPTIONS = (
         type=_COUNT,
     ),
     _option("--max-cost", "Dollars a run may spend on models.", type=_POSITIVE),
+    *total_options,
     prices_option,
     _option(
         "--parallel",

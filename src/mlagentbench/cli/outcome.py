@@ -2,6 +2,7 @@
 
 import shlex
 import webbrowser
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import click
 
 from mlagentbench.cli.console import err, print_json, print_table
-from mlagentbench.core import BenchError, Scorecard
+from mlagentbench.core import BenchError, Ending, Scorecard
 from mlagentbench.experiment import (
     Experiment,
     last_attempts,
@@ -47,8 +48,9 @@ def print_outcome(*experiments: Experiment, as_json: bool) -> int:
     for experiment in experiments:
         cards = experiment.scorecards
         final += last_attempts(cards)
-        for warning in [*experiment.warnings, *missing_opinions(experiment)]:
-            err().print(warning, markup=False)
+        left = _not_started(experiment, last_attempts(cards))
+        for note in [*experiment.warnings, *missing_opinions(experiment), *left]:
+            err().print(note, markup=False, soft_wrap=True)
         dumped = [card.model_dump(mode="json") for card in cards]
         documents.append({"experiment": str(experiment.folder), "scorecards": dumped})
         if not as_json:
@@ -68,6 +70,18 @@ def _print_summary(experiment: Experiment, cards: list[Scorecard]) -> None:
         for card in cards:
             click.echo("\n".join(summary_lines(card, view.facts(card))))
     click.echo(f"report: {experiment.report}")
+
+
+def _not_started(experiment: Experiment, cards: list[Scorecard]) -> list[str]:
+    """Return a sentence about runs that a total limit kept from starting."""
+    stopped = [card for card in cards if card.ending is Ending.INTERRUPTED]
+    reasons = Counter(card.reason for card in stopped if card.reason is not None)
+    folder = shlex.quote(str(experiment.folder))
+    return [
+        f"{count} run{'s' if count > 1 else ''} {reason}; continue with"
+        f" `mlab resume {folder}`"
+        for reason, count in reasons.items()
+    ]
 
 
 def _known_tasks(experiment: Experiment) -> Iterator[TaskFacts]:

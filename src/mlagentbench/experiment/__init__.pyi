@@ -12,6 +12,7 @@ from .plan import Judge as Judge
 from .plan import Plan as Plan
 from .plan import RetryLimits as RetryLimits
 from .plan import TaskSpec as TaskSpec
+from .plan import TotalLimits as TotalLimits
 from .scorecard_file import last_attempt_of as last_attempt_of
 from .scorecard_file import last_attempts as last_attempts
 from .status import ExperimentStatus as ExperimentStatus

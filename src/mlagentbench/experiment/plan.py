@@ -24,6 +24,15 @@ class BudgetOverride(Record):
         return budget.model_copy(update=self.model_dump(exclude_none=True))
 
 
+class TotalLimits(Record):
+    """Limits on a whole experiment: once one is reached, no new run starts."""
+
+    cost_usd: PositiveFloat | None = None
+    """Of all its runs, also of those that an earlier command carried out."""
+    hours: PositiveFloat | None = None
+    """Wall time since this command started its first run."""
+
+
 class RetryLimits(Record):
     """Limits on waiting for a provider; beyond them the run ends as its failure."""
 
@@ -84,6 +93,7 @@ class Plan(ExperimentOptions):
     """Ids, or paths of task folders."""
     edition: str = "mini"
     budget: BudgetOverride = BudgetOverride()
+    total: TotalLimits = TotalLimits()
     out: Path = Path("runs")
     name: str | None = None
     """The experiment's folder name; made from time, task and agent when absent."""

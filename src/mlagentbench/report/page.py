@@ -71,12 +71,14 @@ def write_report(experiment: ExperimentView, path: Path) -> Path:
 
 def write_status(status: ExperimentStatus, path: Path, *, refresh: int | None) -> Path:
     """Write how far an experiment is; a browser reloads it every `refresh` seconds."""
+    now = datetime.now(UTC)
     page = (
         _templates()
         .get_template("status.html.j2")
         .render(
             status=status,
-            line=status_line(status, datetime.now(UTC)),
+            line=status_line(status, now),
+            written=f"{now:%Y-%m-%d %H:%M:%S}",
             columns=STATUS_COLUMNS,
             rows=status_rows(status.runs),
             refresh=refresh,

@@ -29,14 +29,18 @@ from mlagentbench.run.episode import (
 )
 from mlagentbench.run.job import Job
 from mlagentbench.run.models.lookup import get_checked_model
+from mlagentbench.run.total_budget import TotalBudget
 
 # Importing it registers the `bwrap` provider with Inspect.
 from mlagentbench.environment import BwrapSandbox  # noqa: F401  # isort: skip
 
 
-def inspect_task(job: Job, seeds: tuple[int, ...]) -> InspectTask:
+def inspect_task(
+    job: Job, seeds: tuple[int, ...], total: TotalBudget | None = None
+) -> InspectTask:
     """Return a job as an Inspect task with one sample per seed."""
     return InspectTask(
+        early_stopping=total,
         name=job.task.id,
         version=job.task.version,
         dataset=MemoryDataset(
@@ -105,13 +109,15 @@ class Interrupted(Exception):  # noqa: N818  # not an error
     """The user stopped the experiment."""
 
 
-def evaluate_jobs(work: Work, logs: Path, parallel: int) -> dict[str, str]:
+def evaluate_jobs(
+    work: Work, logs: Path, parallel: int, total: TotalBudget
+) -> dict[str, str]:
     """Run all jobs; return the failures outside the harness, by run."""
     logging.getLogger("inspect_ai").setLevel(logging.ERROR)
     try:
         # Standard output is for results; what the engine prints is progress.
         with redirect_stdout(sys.stderr):
-            results = _evaluate(work, logs, parallel)
+            results = _evaluate(work, logs, parallel, total)
     except KeyboardInterrupt:
         raise Interrupted from None
     # Inspect returns no log for a task that was cancelled while it ran.
@@ -133,9 +139,11 @@ def evaluate_jobs(work: Work, logs: Path, parallel: int) -> dict[str, str]:
     return of_tasks | of_runs
 
 
-def _evaluate(work: Work, logs: Path, parallel: int) -> list[EvalLog]:
+def _evaluate(
+    work: Work, logs: Path, parallel: int, total: TotalBudget
+) -> list[EvalLog]:
     return inspect_eval(
-        [inspect_task(job, seeds) for job, seeds in work],
+        [inspect_task(job, seeds, total) for job, seeds in work],
         **_model_options(work[0][0].spec),
         log_dir=str(logs),
         log_format="eval",

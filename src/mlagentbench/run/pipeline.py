@@ -17,12 +17,20 @@ from mlagentbench.core import (
     default_cache,
     sweep_scratch,
 )
-from mlagentbench.experiment import Experiment, Plan, experiment_folder, last_attempt_of
+from mlagentbench.experiment import (
+    Experiment,
+    Plan,
+    TotalLimits,
+    experiment_folder,
+    last_attempt_of,
+)
 from mlagentbench.run.episode import evaluation_context, unscored_card
 from mlagentbench.run.inspect_task import Interrupted, Work, evaluate_jobs
 from mlagentbench.run.job import Job
 from mlagentbench.run.llm_judge.judge import ask_judge
 from mlagentbench.run.make_jobs import Services, jobs_of, make_jobs
+from mlagentbench.run.models.lookup import require_prices
+from mlagentbench.run.total_budget import TotalBudget
 
 
 def run(
@@ -49,8 +57,9 @@ def run(
     with experiment.lock():
         experiment.create(jobs[0].spec)
         work = [(job, plan.seeds) for job in jobs]
-        if _carry_out(work, plan.parallel):
-            _carry_out(_broken_once(work), plan.parallel)
+        total = TotalBudget(plan.total, experiment)
+        if _carry_out(work, plan.parallel, total):
+            _carry_out(_broken_once(work), plan.parallel, total)
             _ask_judge(experiment, services)
     return experiment
 
@@ -62,6 +71,7 @@ def resume(
     cache: Path | None = None,
     progress: Progress | None = None,
     observer: RunObserver | None = None,
+    total: TotalLimits | None = None,
 ) -> list[RunId]:
     """Resume every unfinished run; return which they were.
 
@@ -69,7 +79,11 @@ def resume(
     may have been corrected, so the old steps cannot be replayed.
 
     A run whose trace is damaged ends `broken` with the reason; the others continue.
+    The experiment's earlier total limits no longer hold; `total` sets new ones.
     """
+    limits = total or TotalLimits()
+    if limits.cost_usd is not None:
+        require_prices(experiment.spec, "--max-total-cost")
     sweep_scratch()
     with experiment.lock():
         # A run without a score may still get one.
@@ -90,7 +104,7 @@ def resume(
             or (card.attempt < attempts[card.run] and not card.ending.counts)
         )
         parallel = min(experiment.spec.parallel, len(os.sched_getaffinity(0)))
-        if _carry_out(work, parallel):
+        if _carry_out(work, parallel, TotalBudget(limits, experiment)):
             _ask_judge(experiment, services)
     return [run for run in experiment.runs() if str(run) in unfinished]
 
@@ -118,8 +132,8 @@ def _services(
     )
 
 
-def _carry_out(work: Work, parallel: int) -> bool:
-    """Run all readable work; return False if the user interrupted it."""
+def _carry_out(work: Work, parallel: int, total: TotalBudget) -> bool:
+    """Run all readable work; return False if the user or a total limit stopped it."""
     reasons: dict[str, str] = {}
     missing = Ending.BROKEN
     readable = [
@@ -127,13 +141,18 @@ def _carry_out(work: Work, parallel: int) -> bool:
         for job, seeds in work
     ]
     if intact := [(job, seeds) for job, seeds in readable if seeds]:
+        logs = intact[0][0].experiment.logs
         try:
-            reasons = evaluate_jobs(intact, intact[0][0].experiment.logs, parallel)
+            reasons = evaluate_jobs(intact, logs, parallel, total)
         except Interrupted:
             missing = Ending.INTERRUPTED
+    if total.reached is not None:
+        missing = Ending.INTERRUPTED
     for job, seeds in work:
         for run in map(job.run_id, seeds):
-            add_missing_scorecard(job, run, missing, reasons.get(str(run)))
+            failure = reasons.get(str(run))
+            ending = missing if failure is None else Ending.BROKEN
+            add_missing_scorecard(job, run, ending, failure or total.reached)
     return missing is Ending.BROKEN
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from mlagentbench.cli.options import json_option, select_runs
+from mlagentbench.cli.options import json_option, select_runs, total_options
 from mlagentbench.core import UsageError
 
 
@@ -13,6 +13,8 @@ from mlagentbench.core import UsageError
 @click.option("--from-step", type=click.IntRange(1), help="Fork after this step.")
 @click.option("--as", "new", type=Path, help="The new experiment's folder.")
 @click.option("--crashed", is_flag=True, help="Also run crashed runs again.")
+@total_options[0]
+@total_options[1]
 @json_option
 def command(
     *,
@@ -20,12 +22,14 @@ def command(
     from_step: int | None,
     new: Path | None,
     crashed: bool,
+    max_total_cost: float | None,
+    max_total_hours: float | None,
     as_json: bool,
 ) -> int:
     """Continue the interrupted runs of EXP."""
     from mlagentbench.cli.console import Screen
     from mlagentbench.cli.outcome import print_outcome, save_report
-    from mlagentbench.experiment import Experiment
+    from mlagentbench.experiment import Experiment, TotalLimits
     from mlagentbench.run import resume
 
     found, runs = select_runs(experiment)
@@ -37,8 +41,11 @@ def command(
         target = Experiment(new)
         found.fork(runs[0], from_step, target)
         found = target
+    total = TotalLimits(cost_usd=max_total_cost, hours=max_total_hours)
     with Screen() as screen:
-        went_on = resume(found, crashed=crashed, progress=screen, observer=screen)
+        went_on = resume(
+            found, crashed=crashed, total=total, progress=screen, observer=screen
+        )
     if not went_on and not as_json:
         click.echo(f"every run of {found.folder} is finished; nothing to resume")
         return 0

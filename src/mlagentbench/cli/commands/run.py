@@ -35,6 +35,8 @@ def command(
     max_wall_minutes: float | None,
     max_tokens: int | None,
     max_cost: float | None,
+    max_total_cost: float | None,
+    max_total_hours: float | None,
     prices: Path | None,
     parallel: int,
     out: Path,
@@ -52,7 +54,7 @@ def command(
         read_roles,
         refuse_too_many,
     )
-    from mlagentbench.experiment import BudgetOverride, RetryLimits
+    from mlagentbench.experiment import BudgetOverride, RetryLimits, TotalLimits
 
     refuse_too_many(parallel)
     known_prices = {}
@@ -79,6 +81,7 @@ def command(
             tokens=max_tokens,
             cost_usd=max_cost,
         ),
+        total=TotalLimits(cost_usd=max_total_cost, hours=max_total_hours),
         parallel=parallel,
         out=out,
     )
@@ -125,8 +128,12 @@ def max_cost(plan: Plan) -> float:
         return math.inf
     if not any(map(_is_paid, [plan.model, *plan.roles.values()])):
         return 0.0
-    limit = plan.budget.cost_usd
-    return math.inf if limit is None else limit * len(plan.tasks) * len(plan.seeds)
+    limit, total = plan.budget.cost_usd, plan.total.cost_usd
+    if limit is None:
+        return math.inf
+    most = limit * len(plan.tasks) * len(plan.seeds)
+    # Runs that are running when the total is reached finish.
+    return most if total is None else min(most, total + limit * plan.parallel)
 
 
 def _is_paid(model: str) -> bool:

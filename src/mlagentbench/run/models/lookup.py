@@ -22,7 +22,7 @@ from rich.text import Text
 
 from mlagentbench.core import BenchError, UsageError
 from mlagentbench.evaluation import Price, is_free, price_of
-from mlagentbench.experiment import NO_MODEL, Plan
+from mlagentbench.experiment import NO_MODEL, ExperimentOptions, Plan
 
 _END_OF_LINE = re.compile(r"([^.:;,])\n")
 _SECRET = re.compile(r"(^|_)(key|token|secret|password|credentials?)$", re.IGNORECASE)
@@ -83,13 +83,19 @@ def read_prices(path: Path) -> dict[str, Price]:
 
 def refuse_unpriced(plan: Plan) -> None:
     """Refuse a limit in dollars if the price of a model is unknown."""
-    if plan.budget.cost_usd is None:
-        return
-    models = dict.fromkeys([plan.model, *plan.roles.values()])
-    unknown = [model for model in models if not _has_price(model, plan.prices)]
+    if plan.budget.cost_usd is not None:
+        require_prices(plan, "--max-cost")
+    elif plan.total.cost_usd is not None:
+        require_prices(plan, "--max-total-cost")
+
+
+def require_prices(options: ExperimentOptions, flag: str) -> None:
+    """Refuse the limit `flag` if the price of a model is unknown."""
+    models = dict.fromkeys([options.model, *options.roles.values()])
+    unknown = [model for model in models if not _has_price(model, options.prices)]
     if unknown:
         raise UsageError(
-            f"--max-cost needs a price for {', '.join(unknown)}: write it into a file"
+            f"{flag} needs a price for {', '.join(unknown)}: write it into a file"
             ' as ["' + unknown[0] + '"] with input and output, in dollars per million'
             " tokens, and give --prices FILE"
         )

@@ -9,10 +9,12 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from mlagentbench.core import RunId, Step, Task
+from mlagentbench.core import RunId, Step, Task, Trace
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
+
+    from mlagentbench.experiment import Experiment
 
 
 def out() -> Console:
@@ -45,17 +47,19 @@ def print_table(columns: list[str], rows: list[list[str]]) -> None:
 
 
 class RunLine:
-    """One run in the live display."""
+    """One run in the live display; a resumed one continues where it was."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, past: Trace | None = None) -> None:
         self._sign = task.direction.sign
         self._metric = task.metric
         self._steps = task.budget.steps
-        self._clock = time.monotonic()
+        self._clock = time.monotonic() - (past.seconds if past else 0.0)
         self._seconds: float | None = None
         self._step = 0
         self._best: float | None = None
-        self._now = "starting"
+        for step in past.steps if past else ():
+            self.take(step)
+        self._now = "resuming" if self._step else "starting"
 
     def take(self, step: Step) -> None:
         self._step = step.step
@@ -78,14 +82,19 @@ class RunLine:
 
 
 class Screen:
-    """Display of preparation and of runs; plain lines in a pipe."""
+    """Display of preparation and of runs; plain lines in a pipe.
 
-    def __init__(self) -> None:
+    The runs of `resumed` continue with the steps, the time and the best score that
+    their traces hold.
+    """
+
+    def __init__(self, resumed: "Experiment | None" = None) -> None:
         # Imported here, because most commands show no progress.
         from rich.live import Live
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         self._console = err()
+        self._resumed = resumed
         self._lines: dict[RunId, RunLine] = {}
         description = TextColumn("{task.description}", markup=False)
         self._bar = Progress(description, BarColumn(), TimeElapsedColumn())
@@ -105,7 +114,8 @@ class Screen:
 
     def run_started(self, run: RunId, task: Task) -> None:
         self._clear_bar()
-        self._lines[run] = RunLine(task)
+        past = None if self._resumed is None else self._resumed.trace(run)
+        self._lines[run] = RunLine(task, past)
 
     def step_taken(self, run: RunId, step: Step) -> None:
         self._lines[run].take(step)

@@ -64,11 +64,6 @@ class Seconds(Record):
         """All of them."""
         return self.model + self.execute + self.harness + self.agent
 
-    @property
-    def total(self) -> float:
-        """All of them."""
-        return self.model + self.execute + self.harness
-
 
 class Step(Record):
     """One action with its input and observation."""

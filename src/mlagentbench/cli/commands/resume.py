@@ -42,7 +42,7 @@ def command(
         found.fork(runs[0], from_step, target)
         found = target
     total = TotalLimits(cost_usd=max_total_cost, hours=max_total_hours)
-    with Screen() as screen:
+    with Screen(found) as screen:
         went_on = resume(
             found, crashed=crashed, total=total, progress=screen, observer=screen
         )

@@ -57,6 +57,39 @@ def test_fork_from_a_step_that_was_not_taken_is_refused(tmp_path, undisturbed):
         source.fork(run_id, 99, Experiment(tmp_path / "other"))
 
 
+def test_a_fork_may_use_another_model(mlab, undisturbed, tmp_path):
+    changes = {"agent": "thinker:gambler", "model": "scripted/thinker:patient"}
+    source, new = undisturbed(THINKER.model_copy(update=changes)), tmp_path / "new"
+    (old,) = source.runs()
+    assert [step.action for step in source.trace(old).steps] == [
+        *["List Files"] * 4, "Final Answer",
+    ]  # fmt: skip
+    words = ["resume", source.folder, "--from-step", 2, "--as", new, "--model"]
+    refused = mlab(*words, "nosuch/x")
+    assert refused.code == 2
+    assert not new.exists()
+    mlab(*words, "scripted/thinker:hasty")
+    fork = Experiment(new)
+    (run,) = fork.runs()
+    trace = fork.trace(run)
+    assert str(run) == "quick:thinker:gambler:scripted/thinker:hasty:0"
+    assert {step.run for step in trace.steps} == {str(run)}
+    assert [step.action for step in trace.steps] == [
+        "List Files", "List Files", "Final Answer",
+    ]  # fmt: skip
+    assert trace.steps[-1].input == {"final_answer": "hasty"}
+    assert fork.spec.protocol_model == "scripted/thinker:patient"
+    assert trace.end.ending is Ending.SUBMITTED
+
+
+def test_a_model_cannot_replace_that_of_an_agent_without_one(mlab, undisturbed):
+    words = ["--from-step", 1, "--as", "new", "--model", "scripted/thinker:hasty"]
+    said = mlab("resume", undisturbed(TUNER).folder, *words)
+    assert said.code == 2
+    assert "uses no model" in said.err
+    assert "only a fork" in mlab("resume", undisturbed(TUNER).folder, *words[4:]).err
+
+
 def test_the_prompt_of_a_step_is_what_the_model_was_sent(undisturbed):
     experiment = undisturbed(THINKER)
     (run_id,) = experiment.runs()

@@ -53,6 +53,35 @@ def _wish(turn, messages):
     return {"action": "Final Answer", "input": {"final_answer": "done"}}
 
 
+async def gambler(context: Context) -> None:
+    """Ask about a random number, and do what the model says, until it is done."""
+    while True:
+        asked = f"{context.remaining().steps} {context.rng.random()}"
+        reply = await context.ask([ChatMessageUser(content=asked)])
+        wish = json.loads(reply.completion)
+        await context.act(wish["action"], **wish["input"])
+        if wish["action"] == "Final Answer":
+            return
+
+
+def patient(messages):
+    """List files four times before the final answer."""
+    left = int(messages[0].text.split()[0])
+    return json.dumps(_answer("patient") if left <= 16 else _LIST)
+
+
+def hasty(messages):
+    """Answer at once."""
+    return json.dumps(_answer("hasty"))
+
+
+_LIST = {"action": "List Files", "input": {"dir_path": "."}}
+
+
+def _answer(text):
+    return {"action": "Final Answer", "input": {"final_answer": text}}
+
+
 async def forgetful(context: Context) -> None:
     """Do something else each time it is run: not deterministic on purpose."""
     import time

@@ -29,7 +29,13 @@ from mlagentbench.core import (
     write_atomically,
 )
 from mlagentbench.environment import Pruned, SnapshotStore
-from mlagentbench.experiment.plan import ExperimentSpec, Plan, TaskSpec
+from mlagentbench.experiment.plan import (
+    NO_MODEL,
+    ExperimentSpec,
+    ForkOrigin,
+    Plan,
+    TaskSpec,
+)
 from mlagentbench.experiment.scorecard_file import read_scorecards
 from mlagentbench.experiment.trace_file import TraceWriter, read_trace
 from mlagentbench.tasks import load_task, task_ids
@@ -228,7 +234,23 @@ class Experiment:
     def open_step_scores(self) -> closing[LineFile]:
         return closing(LineFile(self._step_scores))
 
-    def fork(self, run: RunId, step: int, target: "Experiment") -> Trace:
+    def forked_spec(self, run: RunId, model: str | None = None) -> ExperimentSpec:
+        """Return the spec of a fork of one run, with another model if one is given."""
+        spec = self.spec
+        task = next(one for one in spec.tasks if one.id == run.task)
+        changes: dict[str, object] = {"tasks": (task,), "seeds": (run.seed,)}
+        if model is not None and model != spec.model:
+            if spec.model == NO_MODEL:
+                raise UsageError(f"{run} uses no model, so --model cannot replace it")
+            origin = ForkOrigin(run=str(run), model=spec.model)
+            # The settings of the old model's provider mean nothing to another one.
+            changes |= {"model": model, "model_args": {}}
+            changes["forked_from"] = spec.forked_from or origin
+        return spec.model_copy(update=changes)
+
+    def fork(
+        self, run: RunId, step: int, target: "Experiment", model: str | None = None
+    ) -> Trace:
         """Make `target` from one run's first `step` steps; resume it to continue."""
         trace = self.trace(run)
         if not 1 <= step <= len(trace.steps):
@@ -237,15 +259,16 @@ class Experiment:
             raise UsageError(
                 f"{target.folder} already exists; choose another folder with --as"
             )
-        spec = self.spec
-        task = next(one for one in spec.tasks if one.id == run.task)
-        target.create(spec.model_copy(update={"tasks": (task,), "seeds": (run.seed,)}))
-        history = trace.model_copy(update={"steps": trace.steps[:step], "calls": ()})
-        with TraceWriter(target.trace_path(run)) as writer:
+        target.create(self.forked_spec(run, model))
+        (forked,) = map(str, target.runs())
+        history = trace.model_copy(
+            update={"run": forked, "steps": trace.steps[:step], "calls": ()}
+        )
+        with TraceWriter(target.trace_path(forked)) as writer:
             for kept in history.steps:
                 for call in kept.calls:
-                    writer.append(Called(run=str(run), call=call))
-                writer.append(kept)
+                    writer.append(Called(run=forked, call=call))
+                writer.append(kept.model_copy(update={"run": forked}))
         with blame(RecordError, "the snapshots cannot be copied"):
             # Objects are never rewritten, so two experiments may share them.
             shutil.copytree(self.snapshots, target.snapshots, copy_function=os.link)

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
-from mlagentbench.core import Budget, Record
+from mlagentbench.core import Budget, Record, RunId
 from mlagentbench.evaluation import Price
 
 NO_MODEL = "none"
@@ -116,6 +116,13 @@ class TaskSpec(Record):
     budget: Budget
 
 
+class ForkOrigin(Record):
+    """The run that a fork with another model was made from."""
+
+    run: str
+    model: str
+
+
 class ExperimentSpec(ExperimentOptions):
     """The plan, its tasks and its circumstances: `experiment.json`."""
 
@@ -128,3 +135,18 @@ class ExperimentSpec(ExperimentOptions):
     packages: dict[str, str]
     python: str
     started: str
+    forked_from: ForkOrigin | None = None
+    """If the model is another one than that of the first steps.
+
+    The agent replays them as it took them: with the randomness of that run, and with
+    the reply protocol of that model, which the new model keeps.
+    """
+
+    @property
+    def protocol_model(self) -> str:
+        """The model whose reply protocol the runs use."""
+        return self.forked_from.model if self.forked_from else self.model
+
+    def random_seed(self, run: RunId) -> str:
+        """Return the seed of a run's randomness."""
+        return self.forked_from.run if self.forked_from else str(run)

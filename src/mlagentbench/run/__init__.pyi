@@ -1,5 +1,6 @@
 from .doctor import examine as examine
 from .llm_judge.judge import ask_judge as ask_judge
+from .make_jobs import check_models as check_models
 from .measure import PipelineBench as PipelineBench
 from .measure import measure_task as measure_task
 from .models.choice import check_local as check_local

@@ -71,7 +71,7 @@ def make_jobs(
     refuse_unpriced(plan)
     refuse_keys(plan.model_args)
     if not models_exist:
-        _check_models(plan)
+        check_models(plan)
     tasks = [load_task(name, edition=plan.edition) for name in plan.tasks]
     tasks = [
         task.model_copy(update={"budget": plan.budget.applied(task.budget)})
@@ -86,7 +86,7 @@ def jobs_of(experiment: Experiment, services: Services) -> list[Job]:
     """Return the jobs of an experiment that exists."""
     spec = experiment.spec
     load_agent(find_agent(spec.agent))
-    _check_models(spec)
+    check_models(spec)
     tasks = [same_task(one) for one in spec.tasks]
     for one, task in zip(spec.tasks, tasks, strict=True):
         if task_digest(task.folder) != one.digest:
@@ -139,7 +139,8 @@ def _with_full_names(plan: Plan) -> Plan:
     )
 
 
-def _check_models(options: ExperimentOptions) -> None:
+def check_models(options: ExperimentOptions) -> None:
+    """Refuse models that are unknown or cannot be used; nothing is asked of them."""
     main, *others = options.models
     check_local(options.models)
     if main != NO_MODEL:

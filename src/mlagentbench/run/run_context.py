@@ -30,9 +30,9 @@ class RunContext:
         self.task: Task = job.task
         self.problem: str = job.problem
         self.settings: Mapping[str, str] = job.spec.settings
-        self.protocol: ProtocolName = preferred_protocol(job.spec.model)
+        self.protocol: ProtocolName = preferred_protocol(job.spec.protocol_model)
         self.speech = self.protocol  # The name that outside agents may use.
-        self.rng = random.Random(str(run))
+        self.rng = random.Random(job.spec.random_seed(run))
         self.fault: BenchError | None = None
         self._steps = steps
         self._turns = 0

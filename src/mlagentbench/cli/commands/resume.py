@@ -13,6 +13,10 @@ from mlagentbench.core import UsageError
 @click.option("--from-step", type=click.IntRange(1), help="Fork after this step.")
 @click.option("--as", "new", type=Path, help="The new experiment's folder.")
 @click.option("--crashed", is_flag=True, help="Also run crashed runs again.")
+@click.option(
+    "--model",
+    help="Another model for a fork, by Inspect's name, or `local`. Default: the same.",
+)
 @total_options[0]
 @total_options[1]
 @json_option
@@ -22,6 +26,7 @@ def command(
     from_step: int | None,
     new: Path | None,
     crashed: bool,
+    model: str | None,
     max_total_cost: float | None,
     max_total_hours: float | None,
     as_json: bool,
@@ -30,7 +35,7 @@ def command(
     from mlagentbench.cli.console import Screen
     from mlagentbench.cli.outcome import print_outcome, save_report
     from mlagentbench.experiment import Experiment, TotalLimits
-    from mlagentbench.run import resume
+    from mlagentbench.run import check_models, full_model_name, resume
 
     found, runs = select_runs(experiment)
     if (from_step is None) != (new is None):
@@ -38,9 +43,15 @@ def command(
     if from_step is not None and new is not None:
         if len(runs) > 1:
             raise UsageError(f"name the run to fork: {experiment}:RUN")
+        model = None if model is None else full_model_name(model)
+        check_models(found.forked_spec(runs[0], model))
         target = Experiment(new)
-        found.fork(runs[0], from_step, target)
+        found.fork(runs[0], from_step, target, model)
         found = target
+    elif model is not None:
+        raise UsageError(
+            "only a fork can use another model: add --from-step K and --as NEW"
+        )
     total = TotalLimits(cost_usd=max_total_cost, hours=max_total_hours)
     with Screen(found) as screen:
         went_on = resume(

@@ -59,8 +59,8 @@ def check_task(
 
     cache = cache or default_cache()
     with tempfile.TemporaryDirectory(prefix="mlab-check-") as scratch:
-        ready = make_ready(task, cache, progress or Silent())
         bench = PipelineBench(cache, observer or NullObserver())
+        ready = make_ready(task, cache, progress or Silent())
         findings = _check_task(task, ready.prepared, bench, scratch=Path(scratch))
     if all(finding.ok for finding in findings):
         write_checks(task, findings)

@@ -16,7 +16,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from mlagentbench.agents.context import Context
 from mlagentbench.agents.prompt_files import prompt
 from mlagentbench.agents.settings import AgentSettings
-from mlagentbench.core import Step, UsageError
+from mlagentbench.core import Step, UsageError, install_command
 from mlagentbench.environment import ACTIONS, Action
 
 try:
@@ -25,8 +25,7 @@ try:
     from langchain_openai import ChatOpenAI
 except ImportError as missing:
     raise UsageError(
-        "the agent langchain needs LangChain: run `pip install -e '.[langchain]'`"
-        " in the clone"
+        f"the agent langchain needs LangChain: run `{install_command('langchain')}`"
     ) from missing
 
 TOOLS = (

@@ -1,13 +1,12 @@
 """Flags and arguments commands share, and how they are read."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlagentbench.core import RunId, Task, UsageError
+from mlagentbench.core import RunId, Task, UsageError, usable_cores
 from mlagentbench.tasks import load_task, task_ids
 
 if TYPE_CHECKING:
@@ -230,7 +229,7 @@ def read_pairs(flag: str, form: str, pairs: tuple[str, ...]) -> dict[str, str]:
 
 def refuse_too_many(parallel: int) -> None:
     """Refuse more runs at a time than there are cores: they would not be fair."""
-    cores = len(os.sched_getaffinity(0))
+    cores = usable_cores()
     if parallel > cores:
         raise UsageError(
             f"--parallel {parallel} is more than this machine's {cores} cores;"

@@ -53,6 +53,10 @@ from .errors import SubmissionError as SubmissionError
 from .errors import TaskError as TaskError
 from .errors import UsageError as UsageError
 from .errors import blame as blame
+from .machine import has_linux as has_linux
+from .machine import install_command as install_command
+from .machine import require_linux as require_linux
+from .machine import usable_cores as usable_cores
 from .progress import NullObserver as NullObserver
 from .progress import Progress as Progress
 from .progress import RunObserver as RunObserver

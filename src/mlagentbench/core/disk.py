@@ -5,7 +5,6 @@ no owner any more.
 """
 
 import errno
-import fcntl
 import logging
 import os
 import shutil
@@ -15,6 +14,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from mlagentbench.core.errors import MachineError, RecordError
+
+try:
+    import fcntl
+except ImportError:  # Windows, where no command that starts runs works
+    fcntl = None  # type: ignore[assignment]
 
 logger = logging.getLogger(__name__)
 
@@ -156,7 +160,7 @@ def take_lock(
     """
     # A reader may share the lock of a folder that it cannot write.
     access = os.O_RDONLY if shared else os.O_RDWR
-    descriptor = os.open(path, access | os.O_CREAT | os.O_CLOEXEC, mode)
+    descriptor = os.open(path, access | os.O_CREAT, mode)
     try:
         _flock(descriptor, shared=shared, wait=wait)
     except BaseException:
@@ -179,6 +183,8 @@ def exclusive_lock(
 
 
 def _flock(descriptor: int, *, shared: bool = False, wait: bool) -> None:
+    if fcntl is None:
+        return
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)

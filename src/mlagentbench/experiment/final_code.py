@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import Field
 
-from mlagentbench.core import Record, RecordError, Task, Trace
+from mlagentbench.core import Record, RecordError, Task, Trace, has_linux
 from mlagentbench.environment import (
     BACKUP,
     SafeFolder,
@@ -55,6 +55,9 @@ def read_final_code(
     snapshots: Path, submission: Path, trace: Trace, starter: Mapping[str, str]
 ) -> FinalCode:
     """Read the code of a run's last workspace, or else of its submission."""
+    if not has_linux():
+        # An agent wrote these files, and only Linux opens them without following links.
+        return FinalCode(whole=False, note="Code changes can be read on Linux only.")
     taken = [step.snapshot for step in trace.steps if step.snapshot]
     if not taken or not (snapshots / "manifests").is_dir():
         return _from_submission(submission, starter)

@@ -9,7 +9,6 @@ import asyncio
 import json
 import math
 import os
-import resource
 import signal
 import sys
 import traceback
@@ -82,6 +81,9 @@ def _load_grader(folder: Path, edition: str) -> Grade:
 
 def _print_grade(request: GradeRequest, grade: Grade | None) -> None:
     """Grade within limits of memory and print the outcome."""
+    # Windows has no such module, and commands that only read must start there.
+    import resource
+
     limit = request.memory_mb * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import get_args
 
-from mlagentbench.core import AgentEnvName, Record
+from mlagentbench.core import AgentEnvName, Record, usable_cores
 from mlagentbench.environment import find_agent_env, probe
 from mlagentbench.tasks import find_prepared, load_task, task_ids
 
@@ -60,17 +60,23 @@ def _isolation() -> list[Fact]:
 
 
 def _resources(cache: Path) -> list[Fact]:
-    cores = len(os.sched_getaffinity(0))
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    cores = usable_cores()
     free = shutil.disk_usage(_existing(cache)).free / 2**30
-    enough = f"a run may need {MEMORY_GB} GB"
     return [
         Fact(
             name="cores", value=f"{cores} cores: up to {cores} parallel runs", ok=True
         ),
-        Fact(name="memory", value=f"{memory:.1f} GB; {enough}", ok=memory >= MEMORY_GB),
+        _memory(),
         Fact(name="disk", value=f"{free:.0f} GB free for {cache}", ok=free >= DISK_GB),
     ]
+
+
+def _memory() -> Fact:
+    enough = f"a run may need {MEMORY_GB} GB"
+    if not hasattr(os, "sysconf"):
+        return Fact(name="memory", value=f"unknown; {enough}")
+    size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return Fact(name="memory", value=f"{size:.1f} GB; {enough}", ok=size >= MEMORY_GB)
 
 
 def _agent_env_state(cache: Path, name: AgentEnvName) -> str:

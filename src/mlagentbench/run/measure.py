@@ -14,6 +14,7 @@ from mlagentbench.core import (
     Scorecard,
     Task,
     TaskError,
+    require_linux,
     scratch_folder,
     utc_now,
 )
@@ -30,6 +31,7 @@ class PipelineBench:
     """Runs known solutions in the real sandbox, through the real pipeline."""
 
     def __init__(self, cache: Path, observer: RunObserver) -> None:
+        require_linux("a run")
         self._cache = cache
         self._observer = observer
 

@@ -1,6 +1,5 @@
 """An experiment from start to end: `run` and `resume`. Read this module first."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,9 @@ from mlagentbench.core import (
     Trace,
     UsageError,
     default_cache,
+    require_linux,
     sweep_scratch,
+    usable_cores,
 )
 from mlagentbench.experiment import (
     Experiment,
@@ -45,6 +46,7 @@ def run(
 
     `seeds` may be a number: 3 means the seeds 0, 1 and 2.
     """
+    require_linux("a run")
     if plan is None:
         seeds = fields.pop("seeds", 1)
         plan = Plan(seeds=range(seeds) if isinstance(seeds, int) else seeds, **fields)
@@ -81,6 +83,7 @@ def resume(
     A run whose trace is damaged ends `broken` with the reason; the others continue.
     The experiment's earlier total limits no longer hold; `total` sets new ones.
     """
+    require_linux("a run")
     limits = total or TotalLimits()
     if limits.cost_usd is not None:
         require_prices(experiment.spec, "--max-total-cost")
@@ -103,7 +106,7 @@ def resume(
             if card.run not in unfinished
             or (card.attempt < attempts[card.run] and not card.ending.counts)
         )
-        parallel = min(experiment.spec.parallel, len(os.sched_getaffinity(0)))
+        parallel = min(experiment.spec.parallel, usable_cores())
         if _carry_out(work, parallel, TotalBudget(limits, experiment)):
             _ask_judge(experiment, services)
     return [run for run in experiment.runs() if str(run) in unfinished]

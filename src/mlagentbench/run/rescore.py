@@ -5,7 +5,6 @@ changed the submission. After an interruption only the missing ones are graded.
 """
 
 import asyncio
-import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,8 @@ from mlagentbench.core import (
     Scorecard,
     Task,
     Trace,
+    require_linux,
+    usable_cores,
 )
 from mlagentbench.environment import SnapshotStore
 from mlagentbench.evaluation import EvaluationContext, Price, StepVerdict, beside_rules
@@ -77,6 +78,7 @@ def rescore_experiment(
     Costs are counted by `prices`, else by those of the experiment, else they stay as
     recorded.
     """
+    require_linux("grading")
     with experiment.lock():
         spec = experiment.spec
         tasks = {one.id: same_task(one) for one in spec.tasks}
@@ -160,7 +162,7 @@ async def _regrade(
 
 def _parallel(task: Task) -> int:
     timed = task.grading is not None and task.grading.timed
-    return 1 if timed else len(os.sched_getaffinity(0))
+    return 1 if timed else usable_cores()
 
 
 async def _score_all_steps(rescoring: Rescoring, progress: Progress) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -122,12 +123,19 @@ def test_missing_package_is_refused_with_its_command(mlab, tmp_path, monkeypatch
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     said = mlab("run", "house-price", "--model", "local")
     assert said.code == 2, said.err
-    assert said.err.strip().splitlines()[-1] == (
-        "mlab: the local model needs xllamacpp: run `pip install -e '.[local]'` in the"
-        " clone"
-    )
+    sentence = said.err.strip().splitlines()[-1]
+    assert sentence.startswith("mlab: the local model needs xllamacpp: run `")
+    python, *words = shlex.split(sentence.split("`")[1])
+    # The command works from any folder: both files are named by their paths.
+    assert Path(python).samefile(sys.executable)
+    *install, constraints, editable, package = words
+    assert (install, editable) == (["-m", "pip", "install", "-c"], "-e")
+    assert Path(constraints).is_file()
+    clone, _, extra = package.partition("[")
+    assert extra == "local]"
+    assert "\nlocal = [\n" in (Path(clone) / "pyproject.toml").read_text()
     assert not (tmp_path / "runs").exists()
-    assert "xllamacpp is not installed; run `pip install" in mlab("doctor").out
+    assert f"xllamacpp is not installed; run `{python}" in mlab("doctor").out
 
 
 @pytest.mark.slow

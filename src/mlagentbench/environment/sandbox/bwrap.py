@@ -15,7 +15,6 @@ neighbours would be seen too.
 """
 
 import contextlib
-import resource
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -133,6 +132,9 @@ _USER_NAMESPACES = (
 
 
 def _limited(limits: Limits, file_mb: int) -> list[str]:
+    # Windows has no such module, and commands that only read must start there.
+    import resource
+
     # Set inside, because a user namespace counts its own processes only.
     counted = processes_are_counted()
     return [
@@ -146,6 +148,8 @@ def _limited(limits: Limits, file_mb: int) -> list[str]:
 
 
 def _rlimit(name: str, kind: int, wanted: int) -> str:
+    import resource
+
     ceiling = resource.getrlimit(kind)[1]
     value = wanted if ceiling == resource.RLIM_INFINITY else min(wanted, ceiling)
     return f"--{name}={value}:{value}"

@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 _OPENAT2 = 437
@@ -26,7 +27,10 @@ class _OpenHow(ctypes.Structure):
     )
 
 
-_libc = ctypes.CDLL(None, use_errno=True)
+@cache
+def _libc() -> ctypes.CDLL:
+    # Loaded when it is first used, because other systems have no such library.
+    return ctypes.CDLL(None, use_errno=True)
 
 
 def open_beneath(folder: int, path: str, flags: int) -> int:
@@ -35,7 +39,7 @@ def open_beneath(folder: int, path: str, flags: int) -> int:
         flags=flags | os.O_CLOEXEC | os.O_NOFOLLOW,
         resolve=_BENEATH | _NO_SYMLINKS | _NO_MAGICLINKS,
     )
-    descriptor = _libc.syscall(
+    descriptor = _libc().syscall(
         ctypes.c_long(_OPENAT2),
         ctypes.c_int(folder),
         ctypes.c_char_p(os.fsencode(path)),

@@ -161,8 +161,6 @@ def _blocks(entry: os.DirEntry[str]) -> int:
     return 0
 
 
-_PAGE = os.sysconf("SC_PAGE_SIZE")
-_TICKS = os.sysconf("SC_CLK_TCK")
 _PROC = Path("/proc")
 _PSS = re.compile(r"^Pss:\s+(\d+) kB", re.MULTILINE)
 
@@ -278,13 +276,14 @@ def _own_cpu_seconds(pid: int) -> float:
     with contextlib.suppress(OSError):
         stat = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
         # User and system time of the process, and of its children that have ended.
-        return sum(map(int, stat[11:15])) / _TICKS
+        return sum(map(int, stat[11:15])) / os.sysconf("SC_CLK_TCK")
     return 0.0
 
 
 def _resident(pid: int) -> int:
     with contextlib.suppress(OSError):
-        return int((_PROC / str(pid) / "statm").read_text().split()[1]) * _PAGE
+        pages = int((_PROC / str(pid) / "statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
     return 0
 
 

@@ -8,7 +8,7 @@ import importlib.util
 from collections.abc import Iterable
 from pathlib import Path
 
-from mlagentbench.core import Progress, UsageError
+from mlagentbench.core import Progress, UsageError, install_command
 from mlagentbench.run.doctor import Fact
 from mlagentbench.run.models.weights import (
     DEFAULT,
@@ -20,7 +20,6 @@ from mlagentbench.run.models.weights import (
 
 PROVIDER = "local"
 _EXTRA = ("xllamacpp", "openai")
-_INSTALL = "run `pip install -e '.[local]'` in the clone"
 
 
 def full_model_name(model: str) -> str:
@@ -44,14 +43,14 @@ def make_local_ready(models: Iterable[str], cache: Path, progress: Progress) -> 
 
 def require_extra() -> None:
     if not _has_extra():
-        raise UsageError(f"the local model needs xllamacpp: {_INSTALL}")
+        raise UsageError(f"the local model needs xllamacpp: {_install()}")
 
 
 def local_fact(cache: Path) -> Fact:
     """Return whether `--model local` works, or what it needs."""
     fetched = [name for name in WEIGHTS if place_of(cache, WEIGHTS[name]).is_file()]
     if not _has_extra():
-        value = f"xllamacpp is not installed; {_INSTALL}"
+        value = f"xllamacpp is not installed; {_install()}"
     elif DEFAULT in fetched:
         value = f"ready: {', '.join(fetched)}"
     else:
@@ -63,6 +62,10 @@ def local_fact(cache: Path) -> Fact:
 def _local(models: Iterable[str]) -> list[str]:
     names = (full_model_name(model).partition("/") for model in models)
     return list(dict.fromkeys(name for kind, _, name in names if kind == PROVIDER))
+
+
+def _install() -> str:
+    return f"run `{install_command(PROVIDER)}`"
 
 
 def _has_extra() -> bool:

@@ -7,7 +7,6 @@ harness leaves none behind. Start one from the thread that runs the event loop.
 import asyncio
 import atexit
 import logging
-import os
 import secrets
 import select
 import subprocess
@@ -27,7 +26,13 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from mlagentbench.core import MachineError, Silent, child_command, default_cache
+from mlagentbench.core import (
+    MachineError,
+    Silent,
+    child_command,
+    default_cache,
+    usable_cores,
+)
 from mlagentbench.run.models.choice import require_extra
 from mlagentbench.run.models.local_server import Address, ServerRequest
 from mlagentbench.run.models.weights import (
@@ -66,7 +71,7 @@ class LocalModel(ModelAPI):
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
         self._name = find_weights(model_name).name
         require_extra()
-        self._threads = int(threads or len(os.sched_getaffinity(0)))
+        self._threads = int(threads or usable_cores())
         self._server: Server | None = None
         self._client: Model | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -1,5 +1,6 @@
 """Saved submissions are graded again."""
 
+import logging
 import shutil
 
 import pytest
@@ -117,7 +118,7 @@ def test_steps_that_change_the_submission_are_recorded(experiment, cache):
     scores = experiment.step_scores()[str(experiment.runs()[1])]
     assert [one.step for one in scores] == [1, 4, 11, 13]
     assert [one.score is None for one in scores] == [True, False, False, True]
-    assert scores[0].submission_error == "it is not there"
+    assert scores[0].submission_error == "the submission is missing"
 
 
 def test_graded_steps_are_not_graded_again(experiment, cache):
@@ -160,3 +161,20 @@ def test_missing_submission_is_the_agents_failure(experiment, cache):
     cards = rescore_experiment(experiment, cache, Silent())
     assert cards[2].submission_error == "nothing was collected"
     assert cards[1].success
+
+
+@pytest.mark.parametrize("lost", ["submission.csv", "."])
+def test_a_score_stays_if_its_submission_was_lost(experiment, cache, caplog, lost):
+    before = rescore_experiment(experiment, cache, Silent())
+    folder = experiment.submission_folder(experiment.runs()[1])
+    (folder / "submission.csv").unlink()
+    if lost == ".":
+        folder.rmdir()
+    package = logging.getLogger("mlagentbench")
+    package.addHandler(caplog.handler)
+    after = rescore_experiment(experiment, cache, Silent())
+    package.removeHandler(caplog.handler)
+    assert after[1] == before[1] == experiment.scorecards[1]
+    (warning,) = set(caplog.messages)
+    assert "house-price:a:provider/m:1 is not graded again" in warning
+    assert "submission file submission.csv is missing" in warning

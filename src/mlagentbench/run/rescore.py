@@ -5,6 +5,7 @@ changed the submission. After an interruption only the missing ones are graded.
 """
 
 import asyncio
+import logging
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ from mlagentbench.experiment import Experiment, StepScore, last_attempt_of, same
 from mlagentbench.grading import grade_saved, shared_graders
 from mlagentbench.run.episode import evaluation_context, score_run, unscored_card
 from mlagentbench.tasks import Prepared, prepare_task
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -147,17 +150,31 @@ async def _regrade(
 ) -> Scorecard:
     steps = tuple(StepVerdict(step=one.step, score=one.score) for one in scores)
     task, run = job.task, job.run
+    old = [card for card in rescoring.old if card.run == str(run)]
+    if old and old[-1].score is not None and (lost := _lost_files(job)):
+        logger.warning(
+            "%s is not graded again, its scorecard stays: the submission file %s is"
+            " missing in %s",
+            run,
+            lost[0],
+            job.experiment.submission_folder(run),
+        )
+        return old[-1]
     try:
         return await score_run(
             task, job.prepared, run, rescoring.experiment, context, steps
         )
     except RecordError as damage:
         # The scorecard from when the trace could be read still holds.
-        old = [card for card in rescoring.old if card.run == str(run)]
         if old:
             return old[-1]
         trace = Trace(run=str(run))
         return unscored_card(task, run, trace, Ending.BROKEN, str(damage), context)
+
+
+def _lost_files(job: GradingJob) -> list[str]:
+    saved = job.experiment.submission_folder(job.run)
+    return [name for name in job.task.submission if not (saved / name).exists()]
 
 
 def _parallel(task: Task) -> int:
@@ -206,7 +223,7 @@ async def _score_steps(
         run=str(job.run),
         step=0,
         submission=_NOTHING,
-        submission_error="it is not there",
+        submission_error="the submission is missing",
     )
     noted = {one.step for one in before}
     slots = asyncio.Semaphore(_parallel(job.task))

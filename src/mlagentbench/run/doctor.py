@@ -4,7 +4,9 @@ import os
 import platform
 import shutil
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
+
+from pydantic import computed_field
 
 from mlagentbench.core import AgentEnvName, Record, usable_cores
 from mlagentbench.environment import find_agent_env, probe
@@ -20,8 +22,14 @@ class Fact(Record):
 
     name: str
     value: str
-    ok: bool | None = None
-    """None for information only; False if something cannot work without it."""
+    status: Literal["ok", "warn", "fail"] = "ok"
+    """`warn` if something optional is missing, `fail` if runs cannot work."""
+
+    @computed_field  # type: ignore[prop-decorator]  # pydantic documents this order
+    @property
+    def ok(self) -> bool | None:
+        """The status as scripts know it; None is a warning."""
+        return {"ok": True, "warn": None, "fail": False}[self.status]
 
 
 def examine(cache: Path) -> list[Fact]:
@@ -29,33 +37,50 @@ def examine(cache: Path) -> list[Fact]:
     ids = task_ids()
     ready = [name for name in ids if find_prepared(load_task(name), cache)]
     docker, npm = shutil.which("docker"), shutil.which("npm")
+    data = f"{len(ready)} of {len(ids)} tasks prepared"
+    if len(ready) < len(ids):
+        data += "; `mlab run` prepares the others when they are needed"
     return [
-        Fact(name="python", value=platform.python_version(), ok=True),
+        Fact(name="python", value=platform.python_version()),
         *_isolation(),
         *_resources(cache),
-        *(
-            Fact(name=f"agent-env {name}", value=_agent_env_state(cache, name))
-            for name in get_args(AgentEnvName)
-        ),
-        Fact(name="data", value=f"{len(ready)} of {len(ids)} tasks prepared"),
+        *(_agent_env(cache, name) for name in get_args(AgentEnvName)),
+        Fact(name="data", value=data),
+        Fact(name="docker", value="found" if docker else "not found; not needed"),
         Fact(
-            name="docker", value="client found" if docker else "not found, not needed"
+            name="npm",
+            value="found" if npm else "not found; the data of some tasks needs it",
+            status="ok" if npm else "warn",
         ),
-        Fact(name="npm", value="found" if npm else "not found; some data needs it"),
-        *(
-            Fact(name=key, value="set" if os.environ.get(key) else "not set")
-            for key in KEYS
-        ),
+        _api_keys(),
     ]
+
+
+def _api_keys() -> Fact:
+    found = [key for key in KEYS if os.environ.get(key)]
+    others = ", ".join(key for key in KEYS if key not in found)
+    if found:
+        return Fact(name="API keys", value=f"set: {', '.join(found)}")
+    return Fact(
+        name="API keys",
+        value=f"none of {others} is set; set one to use a provider's models",
+        status="warn",
+    )
 
 
 def _isolation() -> list[Fact]:
     found = probe()
     if not found.ok:
-        return [Fact(name="sandbox", value=f"{found.reason} {found.fix}", ok=False)]
+        why = f"{found.reason}; {found.fix}"
+        return [Fact(name="sandbox", value=why, status="fail")]
+    limits = str(found.limits)
     return [
-        Fact(name="sandbox", value=f"bubblewrap works, as {found.mode}", ok=True),
-        Fact(name="limits", value=str(found.limits)),
+        Fact(name="sandbox", value=f"bubblewrap works, as {found.mode}"),
+        Fact(
+            name="limits",
+            value=limits,
+            status="ok" if "memory: cgroup" in limits else "warn",
+        ),
     ]
 
 
@@ -63,11 +88,13 @@ def _resources(cache: Path) -> list[Fact]:
     cores = usable_cores()
     free = shutil.disk_usage(_existing(cache)).free / 2**30
     return [
-        Fact(
-            name="cores", value=f"{cores} cores: up to {cores} parallel runs", ok=True
-        ),
+        Fact(name="cores", value=f"{cores} cores: up to {cores} parallel runs"),
         _memory(),
-        Fact(name="disk", value=f"{free:.0f} GB free for {cache}", ok=free >= DISK_GB),
+        Fact(
+            name="disk",
+            value=f"{free:.0f} GB free for {cache}; {DISK_GB} GB are needed",
+            status="ok" if free >= DISK_GB else "fail",
+        ),
     ]
 
 
@@ -76,15 +103,17 @@ def _memory() -> Fact:
     if not hasattr(os, "sysconf"):
         return Fact(name="memory", value=f"unknown; {enough}")
     size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return Fact(name="memory", value=f"{size:.1f} GB; {enough}", ok=size >= MEMORY_GB)
+    status: Status = "ok" if size >= MEMORY_GB else "fail"
+    return Fact(name="memory", value=f"{size:.1f} GB; {enough}", status=status)
 
 
-def _agent_env_state(cache: Path, name: AgentEnvName) -> str:
-    if find_agent_env(cache, name) is not None:
-        return "built"
-    tasks = map(load_task, task_ids())
-    needing = [task.id for task in tasks if name in task.agent_envs]
-    return f"not built yet; `mlab prepare` builds it for {', '.join(needing) or '-'}"
+def _agent_env(cache: Path, name: AgentEnvName) -> Fact:
+    value = "built"
+    if find_agent_env(cache, name) is None:
+        tasks = map(load_task, task_ids())
+        needing = ", ".join(task.id for task in tasks if name in task.agent_envs)
+        value = f"not built; `mlab run` builds it for {needing or 'no task'}"
+    return Fact(name=f"agent-env {name}", value=value)
 
 
 def _existing(path: Path) -> Path:

@@ -16,7 +16,7 @@ ordinary = pytest.mark.skipif(os.geteuid() == 0, reason="says how root can fix i
 
 def test_this_machine_isolates():
     found = probe()
-    assert found.ok, f"{found.reason} {found.fix}"
+    assert found.ok, f"{found.reason}; {found.fix}"
     assert found.mode == ("root" if os.geteuid() == 0 else "user")
     assert "memory" in str(found.limits)
     assert require_isolation() == found
@@ -80,7 +80,7 @@ def test_an_unknown_refusal_is_shown_as_it_was_said(tmp_path):
 
 def test_a_run_that_cannot_be_isolated_stops(monkeypatch):
     monkeypatch.setattr(probing.platform, "system", lambda: "Darwin")
-    with pytest.raises(MachineError, match=r"Linux, and this is Darwin\. Use a Linux"):
+    with pytest.raises(MachineError, match="this is Darwin; use a Linux machine"):
         require_isolation()
 
 

@@ -1,4 +1,4 @@
-"""`mlab doctor`: what can this machine do, and how to fix what it cannot?"""
+"""`mlab doctor`: check the machine, and print how to fix it."""
 
 import click
 
@@ -9,7 +9,10 @@ from mlagentbench.cli.options import json_option
 @click.command("doctor")
 @json_option
 def command(*, as_json: bool) -> int:
-    """Check what this machine can do."""
+    """Check the machine: sandbox, limits, memory, API keys.
+
+    Exits with 3 if a check fails.
+    """
     from mlagentbench.core import default_cache
     from mlagentbench.run import examine, local_fact
 
@@ -18,7 +21,6 @@ def command(*, as_json: bool) -> int:
     if as_json:
         print_json([fact.model_dump() for fact in facts])
     else:
-        marks = {True: "ok", False: "FIX", None: ""}
-        rows = [[fact.name, marks[fact.ok], fact.value] for fact in facts]
-        print_table(["what", "", "found"], rows)
-    return 3 if any(fact.ok is False for fact in facts) else 0
+        rows = [[fact.name, fact.status, fact.value] for fact in facts]
+        print_table(["check", "status", "result"], rows)
+    return 3 if any(fact.status == "fail" for fact in facts) else 0

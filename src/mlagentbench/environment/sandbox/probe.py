@@ -85,7 +85,7 @@ def require_isolation() -> Isolation:
     """Return the result of the probe; raise if this machine cannot isolate."""
     found = probe()
     if not found.ok:
-        raise MachineError(f"{found.reason} {found.fix}")
+        raise MachineError(f"{found.reason}; {found.fix}")
     return found
 
 
@@ -110,12 +110,12 @@ def probe(*, system: str | None = None, search: str = SYSTEM_PATH) -> Isolation:
 def _check_system(system: str) -> Isolation | None:
     if system != "Linux":
         return _not_isolated(
-            f"Runs are isolated by Linux, and this is {system}.",
-            "Use a Linux machine, a virtual machine, or WSL 2 under Windows.",
+            f"runs need Linux for their sandbox, and this is {system}",
+            "use a Linux machine, a virtual machine, or WSL 2 under Windows",
         )
     if (machine := platform.machine()) not in ARCHITECTURES:
         known = " or ".join(ARCHITECTURES)
-        return _not_isolated(f"{machine} is not supported.", f"Use an {known} machine.")
+        return _not_isolated(f"{machine} is not supported", f"use an {known} machine")
     return None
 
 
@@ -125,8 +125,8 @@ def _check_programs(search: str) -> Isolation | None:
             known = (name for name in _INSTALLERS if shutil.which(name, path=search))
             installer = _INSTALLERS[next(known, "apt-get")]
             return _not_isolated(
-                f"{program} is not installed, and without it nothing can be isolated.",
-                f"Install it: `sudo {installer} {package}`.",
+                f"{program} is not installed, and the sandbox needs it",
+                f"install it: `sudo {installer} {package}`",
             )
     return None
 
@@ -136,12 +136,12 @@ def _check_versions(search: str) -> Isolation | None:
     output = subprocess.run(command, check=False, capture_output=True, text=True).stdout
     if version_in(output) < _OLDEST_BWRAP:
         return _not_isolated(
-            f"{output.strip() or 'bwrap'} is too old.",
-            "Install bubblewrap 0.8 or newer.",
+            f"{output.strip() or 'bwrap'} is too old",
+            "install bubblewrap 0.8 or newer",
         )
     if kernel_version() < _OLDEST_KERNEL:
         return _not_isolated(
-            f"Linux {platform.release()} is too old.", "Use Linux 5.6 or newer."
+            f"Linux {platform.release()} is too old", "use Linux 5.6 or newer"
         )
     return None
 
@@ -169,20 +169,20 @@ def _check_isolation() -> Isolation | None:
 
 
 def _explain_refusal(output: str, sysctls: Path) -> Isolation:
-    reason = f"bubblewrap is there but may not isolate anything ({output})."
+    reason = f"bubblewrap is installed but cannot isolate a process ({output})"
     if as_root():
         return _not_isolated(
-            reason, "Run as an ordinary user, or give this container CAP_SYS_ADMIN."
+            reason, "run as an ordinary user, or give this container CAP_SYS_ADMIN"
         )
     for switch in _SWITCHES:
         file = sysctls / switch.name.replace(".", "/")
         if file.exists() and file.read_text().strip() == switch.off:
             command = f"sudo sysctl -w {switch.name}={switch.on}"
             return _not_isolated(
-                "User namespaces are switched off on this machine.",
-                f"Allow them: `{command}`{switch.other}.",
+                "user namespaces are switched off on this machine",
+                f"allow them: `{command}`{switch.other}",
             )
-    return _not_isolated(reason, "Allow user namespaces for bubblewrap.")
+    return _not_isolated(reason, "allow user namespaces for bubblewrap")
 
 
 def _not_isolated(reason: str, fix: str) -> Isolation:

@@ -51,11 +51,11 @@ def local_fact(cache: Path) -> Fact:
     fetched = [name for name in WEIGHTS if place_of(cache, WEIGHTS[name]).is_file()]
     if not _has_extra():
         value = f"xllamacpp is not installed; {_install()}"
-    elif DEFAULT in fetched:
+        return Fact(name="local model", value=value, status="warn")
+    size = WEIGHTS[DEFAULT].gigabytes
+    value = f"weights not fetched; `mlab run --model local` fetches {size}"
+    if DEFAULT in fetched:
         value = f"ready: {', '.join(fetched)}"
-    else:
-        size = WEIGHTS[DEFAULT].gigabytes
-        value = f"weights not fetched; `mlab run --model local` fetches {size}"
     return Fact(name="local model", value=value)
 
 

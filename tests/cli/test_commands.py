@@ -33,35 +33,51 @@ def test_json_is_one_document_and_nothing_else(mlab, command):
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (["run", "house-prise"], "did you mean house-price"),
-        (["run", "house-price", "--agent", "tunr"], "did you mean tuner"),
-        (["run", "house-price", "--edition", "huge"], "no edition"),
+        (["run", "house-price", "--edition", "full"],
+         "task house-price has no edition 'full'; choose from: mini"),
+        (["tasks", "--edition", "full"], "no edition 'full'; choose from: mini"),
         (["run"], "name a task"),
         (["run", "house-price", "--all"], "not both"),
         (["run", "house-price", "-A", "novalue"], "KEY=VALUE"),
-        (["run", "house-price", "-M", "a=["], "quotes of its own"),
-        (["run", "house-price", "--model", "nosuch/x"], "by Inspect's name"),
+        (["run", "house-price", "-A", "foo=1"], "its settings: trials"),
+        (["run", "house-price", "-A", "trials=abc"],
+         "invalid value 'abc' for -A trials; give an integer from 0 to 1,000,000"),
+        (["run", "house-price", "-A", "trials=5.0"], "give an integer"),
+        (["run", "house-price", "--agent", "tuner", "--model", "local"],
+         "agent tuner uses no language model; remove --model or choose another"),
+        (["run", "house-price", "--max-cost", "1"], "remove --max-cost"),
+        (["run", "house-price", "-M", "a=["], "quotes around the value"),
+        (["run", "house-price", "--model", "nosuch/x"], "Use PROVIDER/NAME"),
         (["run", "house-price", "--model", "openai/x"], "OPENAI_API_KEY"),
         (
             ["run", "house-price", "--model", "local", "-M", "b=1"],
             "keyword argument 'b'",
         ),
+        (["run", "house-price", "--agent", "starter", "-M", "a=1"], "remove -M"),
         (["run", "house-price", "-M", "api_key=sk-1"], "into the environment"),
-        (["run", "house-price", "--role", "judge=nosuch/x"], "by Inspect's name"),
+        (["run", "house-price", "--role", "judge=nosuch/x"], "Use PROVIDER/NAME"),
         (["run", "house-price", "--parallel", "4096"], "cores"),
         (["run", "house-price", "--runs", "0"], "--runs"),
-        (["show", "nowhere"], "no experiment"),
-        (["score", "."], "not an experiment"),
-        (["nonsense"], "No such command"),
+        *(
+            ([command, place], f"{place} is not an experiment")
+            for command in ("show", "score", "prune", "report", "resume")
+            for place in (".", "nowhere")
+        ),
+        (["score", "nowhere/deep"], "not an experiment"),
+        (["compare", ".", "nowhere"], "not an experiment"),
     ],
-)
-def test_a_wrong_command_exits_2_with_one_helpful_sentence(mlab, tmp_path, words, hint):
+)  # fmt: skip
+def test_a_wrong_command_exits_2_with_one_sentence_and_leaves_nothing(
+    mlab, tmp_path, words, hint
+):
     said = mlab(*words)
     assert said.code == 2, said.err
     assert hint in said.err
-    assert "Traceback" not in said.err
+    # One line: no traceback, and no estimate of a run that cannot start.
+    assert said.err.startswith("mlab: ")
+    assert said.err.count("\n") == 1
     assert said.out == ""
-    assert not (tmp_path / "runs").exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_debug_shows_the_traceback_wherever_it_stands(mlab):
@@ -125,6 +141,7 @@ def test_a_run_prints_its_result_and_can_be_shown_scored_and_reported(mlab, tmp_
     (card,) = document["scorecards"]
     assert card["ending"] == "submitted"
     assert "step 1/50" in said.err
+    assert "best validation mae" in said.err
     shown = mlab("show", experiment)
     assert "Execute Script" in shown.out
     assert "ending: submitted" in shown.out
@@ -132,7 +149,9 @@ def test_a_run_prints_its_result_and_can_be_shown_scored_and_reported(mlab, tmp_
     assert "validation mae=" in step.out
     assert mlab("show", f"{experiment}:nobody").code == 2
     diff = mlab("show", experiment, "--diff")
-    assert "the starter's code is as it was" in diff.out
+    assert "no changes to the starter code" in diff.out
+    prompt = mlab("show", experiment, "--prompt", "1")
+    assert "step 1 made no model call; no step of it did" in prompt.out
     again = mlab("score", experiment, "--json")
     assert json.loads(again.out)["scorecards"][0]["score"] == card["score"]
     page = mlab("report", experiment, "--out", "page.html")

@@ -37,7 +37,7 @@ def test_an_unknown_id_names_the_nearest_ones():
 
 
 def test_an_unknown_edition_names_those_that_exist():
-    with pytest.raises(UsageError, match="no edition 'huge'; it has mini"):
+    with pytest.raises(UsageError, match="no edition 'huge'; choose from: mini"):
         load_task("house-price", edition="huge")
 
 

@@ -1,6 +1,5 @@
 """The agents by name; the module of an agent is imported only when it is used."""
 
-import difflib
 import importlib
 from collections.abc import Callable, Mapping
 from typing import cast
@@ -17,7 +16,7 @@ from mlagentbench.agents.settings import (
     TunerSettings,
     read_research,
 )
-from mlagentbench.core import Record, UsageError
+from mlagentbench.core import Record, UsageError, did_you_mean
 
 ReadSettings = Callable[[Mapping[str, str]], AgentSettings]
 
@@ -37,6 +36,11 @@ class AgentEntry(Record):
     def is_outside(self) -> bool:
         """Whether it is a user's function, which runs in a process of its own."""
         return ":" in self.name
+
+    @property
+    def may_use_model(self) -> bool:
+        """False for agents that never call a model; an outside agent may."""
+        return self.needs_model or self.read_settings is None
 
     def check_settings(self, given: Mapping[str, str]) -> None:
         """Raise a UsageError if the agent cannot take these settings."""
@@ -122,9 +126,7 @@ def find_agent(name: str) -> AgentEntry:
         return AgentEntry(name=name, summary="an outside agent", target=name)
     if name not in AGENTS:
         hint = "run `mlab agents` to list agents, or pass your own as module:function"
-        if near := difflib.get_close_matches(name, AGENTS, n=3):
-            hint = f"did you mean {' or '.join(near)}?"
-        raise UsageError(f"unknown agent '{name}'; {hint}")
+        raise UsageError(f"unknown agent '{name}'; {did_you_mean(name, AGENTS, hint)}")
     return AGENTS[name]
 
 
@@ -137,8 +139,8 @@ def refuse_without_model(entry: AgentEntry, *, model: bool) -> None:
     """Raise a UsageError if an agent needs a model and there is none."""
     if entry.needs_model and not model:
         raise UsageError(
-            f"the agent {entry.name} needs a language model: add --model local for a"
-            " small one that runs here, or a provider's, such as --model openai/NAME"
+            f"agent {entry.name} needs a language model; add --model local for a small"
+            " one that runs on this machine, or PROVIDER/NAME such as openai/gpt-4o"
         )
 
 
@@ -149,7 +151,7 @@ def load_agent(entry: AgentEntry) -> Agent:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as missing:
         raise UsageError(
-            f"cannot import '{missing.name}' for the agent {entry.name};"
+            f"cannot import '{missing.name}' for agent {entry.name};"
             " put its folder on PYTHONPATH or install it"
         ) from missing
     if not callable(function := getattr(module, function_name, None)):

@@ -3,13 +3,20 @@
 They import no engine, so that the catalogue can validate settings before a run.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self, get_args, get_origin
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import (
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic.fields import FieldInfo
 
-from mlagentbench.core import Record, UsageError
+from mlagentbench.core import Record, UsageError, truncate
 
 PLAN = "Research Plan and Status"
 THOUGHT = "Thought"
@@ -22,6 +29,7 @@ FIELDS = {
 """The fields of a reply before its action: short name to name, in the paper's order."""
 
 _NO_FIELDS = "none"
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
 
 
 def _read_fields(text: str) -> tuple[str, ...]:
@@ -50,9 +58,20 @@ class AgentSettings(Record):
             key = str(invalid.errors()[0]["loc"][0])
         if key in cls.model_fields:
             expected = _expected(cls.model_fields[key])
-            raise UsageError(f"invalid value {given[key]!r} for -A {key}; {expected}")
-        known = ", ".join(cls.model_fields) or "none"
-        raise UsageError(f"this agent has no setting {key!r}; it has: {known}")
+            value = truncate(given[key], 80)
+            raise UsageError(f"invalid value {value!r} for -A {key}; {expected}")
+        known = ", ".join(cls.model_fields)
+        has = f"its settings: {known}" if known else "it takes no settings"
+        raise UsageError(f"this agent has no setting {key!r}; {has}")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _refuse_fractions(cls, value: object, info: ValidationInfo) -> object:
+        """Refuse `5.0` and `1_000` for an integer, which pydantic would take."""
+        field = cls.model_fields[info.field_name or ""]
+        if field.annotation is int and not _INTEGER.fullmatch(str(value)):
+            raise ValueError(value)
+        return value
 
 
 def _expected(field: FieldInfo) -> str:
@@ -60,7 +79,7 @@ def _expected(field: FieldInfo) -> str:
         return f"choose from: {', '.join(get_args(field.annotation))}"
     if field.annotation is int:
         least, most = field.metadata
-        return f"give a number from {least.ge} to {most.le}"
+        return f"give an integer from {least.ge:,} to {most.le:,}"
     return f"choose from: {', '.join(FIELDS)}, separated by commas, or {_NO_FIELDS}"
 
 

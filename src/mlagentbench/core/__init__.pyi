@@ -103,6 +103,7 @@ from .text import Block as Block
 from .text import LineRange as LineRange
 from .text import clean_name as clean_name
 from .text import clean_text as clean_text
+from .text import did_you_mean as did_you_mean
 from .text import difference as difference
 from .text import embedded as embedded
 from .text import encodable as encodable

@@ -7,7 +7,7 @@ visible, cuts long texts and makes data safe to embed.
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
@@ -31,6 +31,16 @@ def shortened(text: str, limit: int = OBSERVATION_CHARACTERS) -> str:
 def truncate(text: str, limit: int) -> str:
     """Cut a text to `limit` characters, of which the last three are dots."""
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
+    """Return a question with up to three close matches, or `otherwise` without one."""
+    # Options are compared without their dashes, which all of them have in common.
+    plain = {one.lstrip("-").lower(): one for one in known}
+    bare = name.lstrip("-").lower()
+    near = difflib.get_close_matches(bare, plain, n=3, cutoff=0.6)
+    names = " or ".join(plain[match] for match in near)
+    return f"did you mean {names}?" if near else otherwise
 
 
 MAX_CHARACTERS = 200_000

@@ -92,18 +92,21 @@ class Experiment:
             write_atomically(self._spec, spec.model_dump_json(indent=2) + "\n")
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self, *, new: bool = False) -> Iterator[None]:
         """Keep other processes from writing; the kernel frees the lock of a dead one.
 
+        Nothing is written to a folder that is not an experiment, except for a new one.
         Temporary files that a killed writer left are deleted first.
         """
+        if not new:
+            self._require_spec()
         with recording(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
                 lock = take_lock(self.folder / ".lock", wait=False)
             except BlockingIOError:
                 raise UsageError(
-                    f"another mlab is at work on {self.folder}; wait until it is done"
+                    f"another mlab process is using {self.folder}; wait for it to end"
                 ) from None
         try:
             for pattern in _UNFINISHED:
@@ -117,8 +120,7 @@ class Experiment:
     @property
     def spec(self) -> ExperimentSpec:
         """The plan and its circumstances, as `experiment.json` records them."""
-        if not self._spec.is_file():
-            raise UsageError(f"{self.folder} is not an experiment: no experiment.json")
+        self._require_spec()
         try:
             return ExperimentSpec.model_validate_json(self._spec.read_bytes())
         except ValidationError as error:
@@ -129,6 +131,10 @@ class Experiment:
                 f" resumed, but {traces} traces and {len(cards)} scorecards beside it"
                 " can still be read"
             ) from error
+
+    def _require_spec(self) -> None:
+        if not self._spec.is_file():
+            raise UsageError(f"{self.folder} is not an experiment: no experiment.json")
 
     def runs(self) -> list[RunId]:
         """Return every planned run."""

@@ -1,14 +1,15 @@
 from .doctor import examine as examine
 from .llm_judge.judge import ask_judge as ask_judge
-from .make_jobs import check_models as check_models
 from .measure import PipelineBench as PipelineBench
 from .measure import measure_task as measure_task
 from .models.choice import check_local as check_local
 from .models.choice import full_model_name as full_model_name
 from .models.choice import local_fact as local_fact
+from .models.lookup import check_models as check_models
 from .models.lookup import read_prices as read_prices
 from .pipeline import resume as resume
 from .pipeline import run as run
+from .ready import check_plan as check_plan
 from .ready import make_ready as make_ready
 from .replay import prompts_of as prompts_of
 from .rescore import rescore_experiment as rescore_experiment

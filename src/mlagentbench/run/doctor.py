@@ -103,8 +103,11 @@ def _memory() -> Fact:
     if not hasattr(os, "sysconf"):
         return Fact(name="memory", value=f"unknown; {enough}")
     size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    status: Status = "ok" if size >= MEMORY_GB else "fail"
-    return Fact(name="memory", value=f"{size:.1f} GB; {enough}", status=status)
+    return Fact(
+        name="memory",
+        value=f"{size:.1f} GB; {enough}",
+        status="ok" if size >= MEMORY_GB else "fail",
+    )
 
 
 def _agent_env(cache: Path, name: AgentEnvName) -> Fact:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from mlagentbench.agents import find_agent, load_agent, refuse_without_model
+from mlagentbench.agents import find_agent, load_agent
 from mlagentbench.core import (
     Progress,
     RunObserver,
@@ -16,7 +16,6 @@ from mlagentbench.core import (
 )
 from mlagentbench.environment import require_isolation
 from mlagentbench.experiment import (
-    NO_MODEL,
     Experiment,
     ExperimentOptions,
     ExperimentSpec,
@@ -25,18 +24,10 @@ from mlagentbench.experiment import (
     same_task,
 )
 from mlagentbench.run.job import Job
-from mlagentbench.run.models.choice import (
-    check_local,
-    full_model_name,
-    make_local_ready,
-)
-from mlagentbench.run.models.lookup import (
-    get_checked_model,
-    refuse_keys,
-    refuse_unpriced,
-)
+from mlagentbench.run.models.choice import make_local_ready
+from mlagentbench.run.models.lookup import check_models
 from mlagentbench.run.outside_agent import runnable_agent
-from mlagentbench.run.ready import Ready, make_ready
+from mlagentbench.run.ready import Ready, check_plan, make_ready
 from mlagentbench.tasks import SUITE, load_task, problem, task_digest
 
 PACKAGES = ("mlagentbench", "inspect_ai", "numpy", "optuna", "scipy")
@@ -60,18 +51,9 @@ def make_jobs(
 ) -> list[Job]:
     """Check a plan and build what it needs; nothing is written for the experiment yet.
 
-    Names are checked before anything slow happens, so that a wrong command fails at
-    once and leaves no folder behind. Under `inspect eval` the models exist already.
+    Under `inspect eval` the models exist already.
     """
-    plan = _with_full_names(plan)
-    entry = find_agent(plan.agent)
-    refuse_without_model(entry, model=plan.model != NO_MODEL)
-    load_agent(entry)
-    entry.check_settings(plan.settings)
-    refuse_unpriced(plan)
-    refuse_keys(plan.model_args)
-    if not models_exist:
-        check_models(plan)
+    plan = check_plan(plan, models_exist=models_exist)
     tasks = [load_task(name, edition=plan.edition) for name in plan.tasks]
     tasks = [
         task.model_copy(update={"budget": plan.budget.applied(task.budget)})
@@ -127,26 +109,6 @@ def _jobs(
         )
         for one in ready
     ]
-
-
-def _with_full_names(plan: Plan) -> Plan:
-    roles = {role: full_model_name(model) for role, model in plan.roles.items()}
-    judge = plan.judge
-    if judge is not None:
-        judge = judge.model_copy(update={"model": full_model_name(judge.model)})
-    return plan.model_copy(
-        update={"model": full_model_name(plan.model), "roles": roles, "judge": judge}
-    )
-
-
-def check_models(options: ExperimentOptions) -> None:
-    """Refuse models that are unknown or cannot be used; nothing is asked of them."""
-    main, *others = options.models
-    check_local(options.models)
-    if main != NO_MODEL:
-        get_checked_model(main, options.model_args)
-    for other in others:
-        get_checked_model(other)
 
 
 def _spec(plan: Plan, ready: list[Ready], limits: str) -> ExperimentSpec:

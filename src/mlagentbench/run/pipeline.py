@@ -56,7 +56,7 @@ def run(
     services = _services(cache, progress, observer)
     jobs = make_jobs(plan, experiment, services)
     sweep_scratch()
-    with experiment.lock():
+    with experiment.lock(new=True):
         experiment.create(jobs[0].spec)
         work = [(job, plan.seeds) for job in jobs]
         total = TotalBudget(plan.total, experiment)

@@ -23,7 +23,7 @@ class Archives:
     def path(self, package: str) -> Path:
         """Return the path of the archive of `package`."""
         if package not in self._paths:
-            raise TaskError(f"task.toml names no source {package!r} for this edition.")
+            raise TaskError(f"task.toml names no source {package!r} for this edition")
         return self._paths[package]
 
     def read(self, package: str, member: str) -> bytes:
@@ -37,10 +37,10 @@ class Archives:
         try:
             found = read(archive, frozenset(members))
         except _BROKEN as error:
-            raise TaskError(f"{archive} cannot be read: {error}.") from error
+            raise TaskError(f"{archive} cannot be read: {error}") from error
         for member in members:
             if member not in found:
-                raise TaskError(f"{archive} has no file {member}.")
+                raise TaskError(f"{archive} has no file {member}")
         return found
 
 

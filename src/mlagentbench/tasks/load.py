@@ -12,7 +12,6 @@ edition, `{metric}`, `{direction}` and `{unit}` from its metric. Other braces, a
 JSON, stay as they are.
 """
 
-import difflib
 import json
 import re
 import tomllib
@@ -30,6 +29,7 @@ from mlagentbench.core import (
     Task,
     TaskError,
     UsageError,
+    did_you_mean,
     write_atomically,
 )
 
@@ -50,10 +50,7 @@ def load_task(name: str | Path, *, edition: str = "mini") -> Task:
         return load_folder(Path(name), edition)
     folder = SUITE / name.lower().replace("-", "_")
     if not (folder / "task.toml").is_file():
-        by_lower = {known.lower(): known for known in task_ids()}
-        near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)
-        names = " or ".join(by_lower[match] for match in near)
-        hint = f"did you mean {names}?" if names else "run `mlab tasks` to list them"
+        hint = did_you_mean(name, task_ids(), "run `mlab tasks` to list tasks")
         raise UsageError(f"unknown task {name!r}; {hint}")
     return load_folder(folder, edition)
 
@@ -78,7 +75,9 @@ def load_folder(folder: Path, edition: str) -> Task:
     editions = _read_editions(path, table.pop("editions", {}))
     if edition not in editions:
         task, known = table.get("id", folder.name), ", ".join(sorted(editions))
-        raise UsageError(f"{task} has no edition {edition!r}; it has {known}.")
+        raise UsageError(
+            f"task {task} has no edition {edition!r}; choose from: {known}"
+        )
     found = {
         "edition": edition,
         "data": editions[edition],
@@ -96,12 +95,10 @@ def read_table(folder: Path) -> dict[str, Any]:
     path = folder / "task.toml"
     table = _parsed(path)
     problems = [
-        f"{folder}: {part} is missing."
-        for part in PARTS
-        if not (folder / part).exists()
+        f"{folder}: {part} is missing" for part in PARTS if not (folder / part).exists()
     ]
     problems += [
-        f"{path}: {field} is not a field of a task; remove or correct it."
+        f"{path}: {field} is not a field of a task; remove or correct it"
         for field in _NOT_IN_TABLE
         if field in table
     ]
@@ -114,7 +111,7 @@ def _declared_id(path: Path) -> str:
     """Return the id in a task.toml, even if other parts are invalid."""
     declared = _parsed(path).get("id")
     if not isinstance(declared, str):
-        raise TaskError(f"{path}: id is missing.")
+        raise TaskError(f"{path}: id is missing")
     return declared
 
 
@@ -122,9 +119,9 @@ def _parsed(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise TaskError(f"{path.parent} is not a task: it has no task.toml.") from error
+        raise TaskError(f"{path.parent} is not a task: it has no task.toml") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TaskError(f"{path}: the file is not valid TOML: {error}.") from error
+        raise TaskError(f"{path}: the file is not valid TOML: {error}") from error
 
 
 def _read_editions(path: Path, tables: object) -> dict[str, Edition]:
@@ -141,7 +138,7 @@ def _read_editions(path: Path, tables: object) -> dict[str, Edition]:
         for problem in _source_problems(source)
     ]
     if not editions:
-        problems = [f"{path}: editions.mini is missing."]
+        problems = [f"{path}: editions.mini is missing"]
     if problems:
         raise TaskError("\n".join(problems))
     return editions
@@ -154,7 +151,7 @@ def _source_problems(source: Source) -> list[str]:
         ("sha256", source.sha256, _SHA256),
     )
     return [
-        f"need a valid {field}, not {value!r}."
+        f"need a valid {field}, not {value!r}"
         for field, value, pattern in wanted
         if not pattern.fullmatch(value)
     ]
@@ -174,13 +171,13 @@ def error_lines(
 def _reason(detail: ErrorDetails) -> str:
     match detail["type"]:
         case "missing":
-            return "is missing."
+            return "is missing"
         case "extra_forbidden":
-            return "is not a field of a task; remove or correct it."
+            return "is not a field of a task; remove or correct it"
         case "string_pattern_mismatch":
-            return f"may not be {detail['input']!r}: letters, digits and - only."
+            return f"may not be {detail['input']!r}: letters, digits and - only"
     message = detail["msg"].replace("Input should", "it should")
-    return f"is {detail['input']!r}: {message}."
+    return f"is {detail['input']!r}: {message}"
 
 
 _MEASURED_EDITIONS = TypeAdapter(dict[str, Measured])
@@ -225,7 +222,7 @@ def problem(task: Task) -> str:
     if unknown:
         raise TaskError(
             f"{path}: unknown placeholder {{{unknown[0]}}}; "
-            f"a problem may name {', '.join(known)}."
+            f"a problem may name {', '.join(known)}"
         )
     return _PLACEHOLDER.sub(lambda match: known[match[1]], text)
 

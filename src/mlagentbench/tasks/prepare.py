@@ -76,7 +76,7 @@ def prepare_task(task: Task, cache: Path, progress: Progress | None = None) -> P
                 seal(new, task.name, data_digest(task))
     found = find_prepared(task, cache)
     if found is None:
-        raise TaskError(f"{place} was changed while it was being prepared; try again.")
+        raise TaskError(f"{place} was changed while it was being prepared; try again")
     return found
 
 

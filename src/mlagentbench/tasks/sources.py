@@ -117,7 +117,7 @@ class PackageArchive(Record):
                 raise MachineError(
                     f"{self.label} could not be fetched ({error}); connect to its "
                     f"registry, or put {self.stem} ({' or '.join(self.endings)}) with "
-                    f"sha256 {self.sha256} into {archives} by hand."
+                    f"sha256 {self.sha256} into {archives} by hand"
                 ) from error
 
     def _is_name_of(self, path: Path) -> bool:
@@ -152,7 +152,7 @@ class PackageArchive(Record):
     def _mismatch(self, what: str, found: str) -> TaskError:
         return TaskError(
             f"{what}: its sha256 is {found}, {self.sha256} was expected for "
-            f"{self.label}; remove the file, or correct task.toml if it is right."
+            f"{self.label}; remove the file, or correct task.toml if it is right"
         )
 
 

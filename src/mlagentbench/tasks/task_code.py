@@ -58,7 +58,7 @@ def _function(task: Task, name: str) -> Callable[..., Any]:
         sys.dont_write_bytecode = before
     function = getattr(module, name, None)
     if not callable(function):
-        raise TaskError(f"{path}: it must define a function named {name}.")
+        raise TaskError(f"{path}: it must define a function named {name}")
     return cast("Callable[..., Any]", function)
 
 

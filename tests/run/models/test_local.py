@@ -115,7 +115,7 @@ def test_unknown_local_model_is_refused_at_once(mlab, tmp_path):
         LocalModel("smollm2-136m")
     said = mlab("run", "house-price", "--model", "local/smollm")
     assert said.code == 2, said.err
-    assert "there is no local model 'smollm'; did you mean smollm2-135m" in said.err
+    assert "unknown local model 'smollm'; did you mean smollm2-135m" in said.err
     assert not (tmp_path / "runs").exists()
 
 

@@ -15,22 +15,23 @@ if TYPE_CHECKING:
 
 
 @click.command("compare")
-@click.argument("sides", nargs=-1, required=True, metavar="A B...")
+@click.argument("sides", nargs=-1, required=True, metavar="EXP[:NAME]...")
 @json_option
 def command(*, sides: tuple[str, ...], as_json: bool) -> None:
-    """Compare agents or models over the same tasks.
+    """Compare agents or models on shared tasks.
 
-    A side is EXP or EXP:NAME, NAME an agent or a model in it.
+    NAME is an agent or a model of the experiment EXP. With more than two, every
+    pair is compared.
     """
     from mlagentbench.evaluation import compare_all
     from mlagentbench.experiment import Experiment
 
     if len(sides) < 2:
         raise UsageError(
-            "name two sides to compare: mlab compare EXP[:NAME] EXP[:NAME]"
+            "name two experiments to compare: mlab compare EXP[:NAME] EXP[:NAME]"
         )
     if len(set(sides)) < len(sides):
-        raise UsageError("a side cannot be compared with itself; name each side once")
+        raise UsageError("an experiment is named twice; name each only once")
     compared = [_runs_of(side) for side in sides]
     for folder in {split(side)[0]: None for side in sides}:
         for warning in Experiment(folder).warnings:
@@ -76,18 +77,21 @@ def _runs_of(text: str) -> "AgentRuns":
     folder, name = split(text)
     cards = last_attempts(Experiment(folder).scorecards)
     if not cards:
+        planned = len(Experiment(folder).runs())
         raise UsageError(
-            f"{folder} has no scorecards; `mlab score {folder}` makes them"
+            f"{folder} has no scorecard of its {planned} runs;"
+            f" run `mlab score {folder}` to write them"
         )
     chosen = [card for card in cards if name in ("", card.agent, card.model, who(card))]
     if not chosen:
         raise UsageError(
-            f"{folder} has no agent or model '{name}'; it has {_listed(cards)}"
+            f"{folder} has no agent or model '{name}'; choose from: {_listed(cards)}"
         )
     acting = {who(card) for card in chosen}
     if len(acting) > 1:
         raise UsageError(
-            f"{text} is several: {_listed(chosen)}; name one of them as {folder}:NAME"
+            f"{text} holds several agents or models; name one as {folder}:NAME,"
+            f" with NAME one of: {_listed(chosen)}"
         )
     return AgentRuns(name=harmless(acting.pop()), cards=tuple(chosen))
 

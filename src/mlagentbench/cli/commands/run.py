@@ -45,7 +45,7 @@ def command(
     open_report: bool,
     as_json: bool,
 ) -> int:
-    """Run an agent on TASKS, grade its submission and write a report."""
+    """Run an agent on tasks, grade it and write a report."""
     from mlagentbench.agents import usual_agent
     from mlagentbench.cli.options import (
         read_judge,
@@ -62,7 +62,7 @@ def command(
         from mlagentbench.run import read_prices
 
         known_prices = read_prices(prices)
-    plan = Plan(
+    given = Plan(
         tasks=chosen_names(tasks, every=every),
         agent=agent or usual_agent(model),
         model=model or NO_MODEL,
@@ -85,6 +85,9 @@ def command(
         parallel=parallel,
         out=out,
     )
+    from mlagentbench.run import check_plan
+
+    plan = check_plan(given)
     if not confirm_plan(plan, without_asking=yes):
         return 1
 
@@ -110,15 +113,13 @@ def confirm_plan(plan: Plan, *, without_asking: bool) -> bool:
     hours = minutes * len(plan.seeds) / plan.parallel / 60
     dollars = max_cost(plan)
     number = len(plan.tasks) * len(plan.seeds)
-    runs = f"{number} run{'s' if number > 1 else ''} of {plan.agent_label}"
-    err().print(
-        f"{runs}, {plan.parallel} at a time: at most {hours:.1f} h of work,"
-        f" {_price(dollars)}"
-    )
+    runs = f"{number} run{'s' if number > 1 else ''} of agent {plan.agent_label}"
+    parallel = f", {plan.parallel} in parallel" if plan.parallel > 1 else ""
+    err().print(f"{runs}{parallel}: at most {hours:.1f} h, {_price(dollars)}")
     is_little = hours <= ASK_ABOVE_HOURS and dollars <= ASK_ABOVE_DOLLARS
     if without_asking or is_little or not sys.stdin.isatty():
         return True
-    return click.confirm("Go on?", default=True, err=True)
+    return click.confirm("Continue?", default=True, err=True)
 
 
 def max_cost(plan: Plan) -> float:
@@ -142,7 +143,7 @@ def _is_paid(model: str) -> bool:
 
 def _price(dollars: float) -> str:
     if dollars == 0.0:
-        return "no model to pay"
+        return "no model costs"
     if math.isinf(dollars):
-        return "models to pay without a limit (--max-cost sets one for each run)"
+        return "model costs are not capped; set --max-cost DOLLARS per run"
     return f"at most ${dollars:,.2f} for models"

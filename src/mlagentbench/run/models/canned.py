@@ -146,7 +146,7 @@ class ReplayModel(ModelAPI):
     def __init__(self, model_name: str, **options: Any) -> None:  # noqa: ANN401  # Inspect's
         super().__init__(model_name, **options)
         if not Path(model_name).is_file():
-            raise UsageError(f"there is no trace {model_name} to replay")
+            raise UsageError(f"cannot replay {model_name}: no such trace")
         trace = read_trace(Path(model_name), model_name)
         calls = [call for step in trace.steps for call in step.calls]
         self._replies: dict[str, deque[dict[str, Any]]] = defaultdict(deque)

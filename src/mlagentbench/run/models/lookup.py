@@ -23,20 +23,20 @@ from rich.text import Text
 from mlagentbench.core import BenchError, UsageError
 from mlagentbench.evaluation import Price, is_free, price_of
 from mlagentbench.experiment import NO_MODEL, ExperimentOptions, Plan
+from mlagentbench.run.models.choice import check_local
 
 _END_OF_LINE = re.compile(r"([^.:;,])\n")
-_SECRET = re.compile(r"(^|_)(key|token|secret|password|credentials?)$", re.IGNORECASE)
-_NAMES = "Use `local`, or a model by Inspect's name, such as openai/NAME"
+_NAMES = "Use PROVIDER/NAME, for example openai/gpt-4o, or `local`"
 
 
-def refuse_keys(args: Mapping[str, Any]) -> None:
-    """Refuse a key among settings, which experiment.json records."""
-    for name in args:
-        if _SECRET.search(name):
-            raise UsageError(
-                f"-M {name}=... would be written to experiment.json; put it into the"
-                " environment or into .env, where the provider reads it"
-            )
+def check_models(options: ExperimentOptions) -> None:
+    """Refuse models that are unknown, or whose key or package is missing."""
+    main, *others = options.models
+    check_local(options.models)
+    if main != NO_MODEL:
+        get_checked_model(main, options.model_args)
+    for other in others:
+        get_checked_model(other)
 
 
 def get_checked_model(name: str, args: Mapping[str, Any] | None = None) -> Model:
@@ -49,7 +49,9 @@ def get_checked_model(name: str, args: Mapping[str, Any] | None = None) -> Model
     except BenchError:
         raise
     except ValueError as error:
-        raise UsageError(f"unknown model {name}: {_message(error)} {_NAMES}") from error
+        raise UsageError(
+            f"unknown model '{name}': {_message(error)} {_NAMES}"
+        ) from error
     except Exception as error:
         raise UsageError(f"cannot use model {name}: {_message(error)}") from error
 
@@ -97,7 +99,7 @@ def require_prices(options: ExperimentOptions, flag: str) -> None:
         raise UsageError(
             f"{flag} needs a price for {', '.join(unknown)}: write it into a file"
             ' as ["' + unknown[0] + '"] with input and output, in dollars per million'
-            " tokens, and give --prices FILE"
+            " tokens, and pass --prices FILE"
         )
 
 

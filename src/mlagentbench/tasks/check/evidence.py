@@ -129,7 +129,7 @@ class Subject:
         """The measured scores, which most checks need."""
         if self.task.measured is None:
             raise TaskError(
-                f"{self.task.id} was never measured: run mlab measure {self.task.id}."
+                f"{self.task.id} was never measured: run `mlab measure {self.task.id}`"
             )
         return self.task.measured
 

@@ -93,12 +93,12 @@ def test_show_prints_every_step(name, mlab, recorded):
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
-        ("starter", ["the starter's code is as it was"]),
+        ("starter", ["no changes to the starter code"]),
         ("tuner", ["-TREES = 4", "+TREES = "]),
         ("research", ["-TREES = 4", "+TREES = 80", "-MAX_DEPTH = 2", "+MAX_DEPTH = 4"]),
         ("research-forked", ["-TREES = 4", "+TREES = 80"]),
         ("tuner-killed", ["-TREES = 4", "+TREES = "]),
-        ("research-killed", ["the starter's code is as it was"]),
+        ("research-killed", ["no changes to the starter code"]),
     ],
 )
 def test_show_diff_compares_with_the_starter(name, changes, mlab, recorded):

@@ -21,7 +21,7 @@ def test_a_finished_run_is_summed_up_in_six_lines(lines_of):
     assert lines_of() == [
         "house-price:tuner:none:0",
         "  starter      21,043 USD (MAE, lower is better)",
-        "  score        17,901 USD",
+        "  test score   17,901 USD",
         "  improvement  +14.9 %",
         "  success      yes (significant: outside the starter's 95 % prediction"
         " interval)",
@@ -37,14 +37,14 @@ def test_a_failed_submission_says_why(lines_of):
         submission_error="12 ids are missing\nsecond line",
     )
     assert lines[2] == (
-        "  score        none: 12 ids are missing ... (11 more characters)"
+        "  test score   none: 12 ids are missing ... (11 more characters)"
     )
     assert lines[3:5] == ["  improvement  none", "  success      no"]
 
 
 def test_a_broken_run_is_not_counted_and_says_why(lines_of):
     lines = lines_of(ending=Ending.BROKEN, reason="disk full", score=None, steps=1)
-    assert lines[2] == "  score        none"
+    assert lines[2] == "  test score   none"
     assert lines[4] == "  success      not counted"
     assert lines[5] == "  ending       broken: disk full (1 step, 1 min 15 s)"
 

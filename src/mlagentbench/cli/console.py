@@ -5,11 +5,13 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 
 import click
+from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
 from mlagentbench.core import RunId, Step, Task, Trace
+from mlagentbench.report import with_unit
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -19,12 +21,27 @@ if TYPE_CHECKING:
 
 def out() -> Console:
     """Return the console for results."""
-    return Console(highlight=False)
+    return _console(stderr=False)
 
 
 def err() -> Console:
     """Return the console for progress and notices."""
-    return Console(stderr=True, highlight=False)
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    # Lines are wrapped for a person at a terminal, never in a pipe or file.
+    console.soft_wrap = not console.is_terminal
+    return console
+
+
+def print_heading(console: Console, text: str) -> None:
+    """Print a heading in a rule; as a plain line if it is too long or piped."""
+    if console.is_terminal and cell_len(text) + 4 <= console.width:
+        console.rule(Text(text))
+    else:
+        console.print(text, markup=False, soft_wrap=True)
 
 
 def print_json(document: Any) -> None:  # noqa: ANN401  # any JSON document
@@ -32,18 +49,35 @@ def print_json(document: Any) -> None:  # noqa: ANN401  # any JSON document
     click.echo(json.dumps(document, indent=2, ensure_ascii=False))
 
 
-def print_table(columns: list[str], rows: list[list[str]]) -> None:
-    """Print rows for a person: boxed on a terminal, tab-separated in a pipe."""
+def print_table(
+    columns: list[str], rows: list[list[str]], *, prose: int | None = None
+) -> None:
+    """Print rows: aligned on a terminal, tab-separated in a pipe.
+
+    Only the column `prose`, the last one by default, is wrapped to fit the terminal.
+    Ids and numbers stay complete, even if the table is then wider than the terminal.
+    """
     console = out()
     if not console.is_terminal:
         for row in [columns, *rows]:
             click.echo("\t".join(row))
         return
-    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    wrapped = len(columns) - 1 if prose is None else prose
+    for number, name in enumerate(columns):
+        cells = [*name.split(), *(row[number] for row in rows)]
+        width = max(map(cell_len, cells), default=0)
+        if number == wrapped:
+            width = min(width, _PROSE_WIDTH)
+        table.add_column(name, min_width=width, overflow="fold")
     for row in rows:
-        # Names of agents and files are no markup, whatever brackets they have.
+        # Text, not markup: names of agents and files may hold brackets.
         table.add_row(*map(Text, row))
-    console.print(table)
+    console.print(table, crop=False)
+
+
+_PROSE_WIDTH = 20
+"""Characters that a wrapped column keeps on a narrow terminal."""
 
 
 class RunLine:
@@ -52,6 +86,7 @@ class RunLine:
     def __init__(self, task: Task, past: Trace | None = None) -> None:
         self._sign = task.direction.sign
         self._metric = task.metric
+        self._unit = task.unit
         self._steps = task.budget.steps
         self._clock = time.monotonic() - (past.seconds if past else 0.0)
         self._seconds: float | None = None
@@ -75,10 +110,14 @@ class RunLine:
         self._seconds = time.monotonic() - self._clock
 
     def cells(self) -> list[str]:
-        best = "-" if self._best is None else f"{self._metric} {self._best:.6g}"
+        best = "-" if self._best is None else with_unit(self._best, self._unit)
         seconds = int(self._seconds or time.monotonic() - self._clock)
-        clock = f"{seconds // 60}:{seconds % 60:02d}"
-        return [f"step {self._step}/{self._steps}", self._now, clock, f"best {best}"]
+        return [
+            f"step {self._step}/{self._steps}",
+            self._now,
+            f"{seconds // 60}:{seconds % 60:02d}",
+            f"best validation {self._metric} {best}",
+        ]
 
 
 class Screen:
@@ -144,8 +183,13 @@ class Screen:
             self._console.print(text, markup=False, soft_wrap=True)
 
     def _shown(self) -> Group:
+        rows = [[str(run), *line.cells()] for run, line in self._lines.items()]
+        widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
         runs = Table.grid(padding=(0, 2))
-        for run, line in self._lines.items():
+        for name, *cells in rows:
             # Text, not markup: an outside agent's name may hold brackets.
-            runs.add_row(*(Text(cell) for cell in [str(run), *line.cells()]))
+            if sum(widths) + 2 * len(widths) <= self._console.width:
+                runs.add_row(*map(Text, [name, *cells]))
+            else:
+                runs.add_row(Text(f"{name}\n  {'  '.join(cells)}", overflow="fold"))
         return Group(runs) if self._piece is None else Group(runs, self._bar)

@@ -17,24 +17,24 @@ from typing import cast
 import click
 
 from mlagentbench import __version__
-from mlagentbench.core import BenchError, MachineError, UsageError
+from mlagentbench.core import BenchError, MachineError, UsageError, did_you_mean
 
 COMMANDS = {
-    "tasks": "List the tasks.",
+    "tasks": "List the tasks with metric, data and starter score.",
     "agents": "List the agents and whether they need a model.",
-    "doctor": "Check what this machine can do.",
-    "prepare": "Fetch or build the data of TASKS into the cache, once.",
-    "check": "Check that TASKS are sound.",
-    "measure": "Measure the starter and the reference of TASKS.",
-    "run": "Run an agent on TASKS, grade its submission and write a report.",
+    "doctor": "Check the machine: sandbox, limits, memory, API keys.",
+    "prepare": "Download or build task data into the cache.",
+    "check": "Validate tasks: data, grader, starter, reference.",
+    "measure": "Measure the scores of starter and reference.",
+    "run": "Run an agent on tasks, grade it and write a report.",
     "status": "Show how far an experiment is.",
-    "resume": "Continue the interrupted runs of EXP.",
-    "score": "Grade experiments again from what was saved.",
-    "show": "Show what an agent did, step by step.",
-    "compare": "Compare agents or models over the same tasks.",
+    "resume": "Resume the unfinished runs of an experiment.",
+    "score": "Re-grade saved submissions.",
+    "show": "Show the runs of an experiment, or the steps of a run.",
+    "compare": "Compare agents or models on shared tasks.",
     "report": "Write an HTML report about experiments.",
     "view": "Open Inspect's log viewer.",
-    "prune": "Delete the snapshots of EXP that no trace names.",
+    "prune": "Delete snapshots that no run refers to.",
 }
 """The summary of each, in the order a newcomer needs them.
 
@@ -62,14 +62,22 @@ class LazyGroup(click.Group):
         module = importlib.import_module(f"mlagentbench.cli.commands.{cmd_name}")
         return cast(click.Command, module.command)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS:
+            hint = did_you_mean(args[0], COMMANDS, "run `mlab --help` to list commands")
+            raise UsageError(f"unknown command '{args[0]}'; {hint}")
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="mlab")
 @click.option("--debug", is_flag=True, help="Show debug logs and tracebacks.")
 def mlab(*, debug: bool) -> None:
-    """Can an AI agent do machine-learning research? Run one and see.
+    """Run AI agents on machine-learning research tasks and grade them.
 
-    Start with `mlab run house-price`: it needs no model and no key.
+    Start with `mlab run house-price`, which needs no model and no API key.
     """
     del debug  # Taken from the arguments by `main`, wherever it stands.
 
@@ -84,8 +92,11 @@ def main(arguments: list[str] | None = None) -> None:
         with _second_ctrl_c_exits():
             code = mlab.main(words, prog_name="mlab", standalone_mode=False)
         sys.stdout.flush()
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        sys.exit(2)
+    except click.ClickException as error:
+        click.echo(f"mlab: {_sentence(error)}", err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         click.echo("mlab: interrupted", err=True)
@@ -162,12 +173,33 @@ def _drop_output() -> None:
     os.close(nowhere)
 
 
+def _sentence(error: click.ClickException) -> str:
+    """Return an error of click in the form of the other errors."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is None:
+        return error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        known = [name for one in context.command.params for name in one.opts]
+        hint = f"run `{context.command_path} --help` to list options"
+        name = error.option_name
+        return f"unknown option '{name}'; {did_you_mean(name, known, hint)}"
+    said = error.format_message().rstrip(".")
+    return f"{said[:1].lower()}{said[1:]}; see `{context.command_path} --help`"
+
+
+class _StderrHandler(logging.Handler):
+    """Writes to standard error as it is now: a live display may replace it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(self.format(record), err=True)
+
+
 def _configure_logging(*, debug: bool) -> None:
     """Send the package's own log to standard error.
 
     Inspect configures the root logger, so the package's logger does not propagate.
     """
-    handler = logging.StreamHandler()
+    handler = _StderrHandler()
     layout = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     handler.setFormatter(logging.Formatter(layout if debug else "mlab: %(message)s"))
     logger = logging.getLogger("mlagentbench")

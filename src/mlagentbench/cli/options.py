@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document."
+    "--json", "as_json", is_flag=True, help="Print the result as one JSON document."
 )
 
 
@@ -28,21 +28,23 @@ def _option(flag: str, text: str, **attributes: Any) -> Command:  # noqa: ANN401
     )
 
 
-edition_option = _option("--edition", "Edition of the tasks.", default="mini")
+edition_option = _option(
+    "--edition", "Edition of the tasks.", metavar="NAME", default="mini"
+)
 
 
 def task_arguments(command: Command) -> Command:
     """Add `TASK... | --all`."""
-    command = click.option("--all", "every", is_flag=True, help="Every task.")(command)
+    command = click.option("--all", "every", is_flag=True, help="All tasks.")(command)
     return click.argument("tasks", nargs=-1, metavar="TASK...")(command)
 
 
 def chosen_names(tasks: tuple[str, ...], *, every: bool) -> tuple[str, ...]:
     """Return the task names meant by `TASK... | --all`."""
     if every and tasks:
-        raise UsageError("name tasks or give --all, not both")
+        raise UsageError("name tasks or pass --all, not both")
     if not every and not tasks:
-        raise UsageError("name a task, or give --all; `mlab tasks` lists them")
+        raise UsageError("name a task or pass --all; run `mlab tasks` to list tasks")
     return tuple(task_ids()) if every else tuple(dict.fromkeys(tasks))
 
 
@@ -59,27 +61,29 @@ USUAL_VOTES = 3
 
 votes_option = click.option(
     "--votes",
+    metavar="N",
     type=click.IntRange(1, 99),
-    help=f"How often the judge is asked about each run.  [default: {USUAL_VOTES}]",
+    help=f"Votes of the LLM judge per run. Default: {USUAL_VOTES}.",
 )
 
 total_options = (
     _option(
         "--max-total-cost",
-        "Dollars for the models of the whole experiment. Once they are spent, no new"
-        " run starts; `mlab resume` continues.",
+        "Model cost of the experiment from which on no new run starts.",
+        metavar="DOLLARS",
         type=_POSITIVE,
     ),
     _option(
         "--max-total-hours",
-        "Hours after which no new run starts; `mlab resume` continues.",
+        "Hours after which no new run starts.",
+        metavar="HOURS",
         type=_POSITIVE,
     ),
 )
 
 prices_option = _option(
     "--prices",
-    "A TOML file with a table for each model: input, output, cached_read and"
+    "TOML file with a table for each model: input, output, cached_read and"
     " cached_write, in dollars per million tokens.",
     type=click.Path(dir_okay=False, path_type=Path),
 )
@@ -87,19 +91,22 @@ prices_option = _option(
 _OPTIONS = (
     _option(
         "--agent",
-        "A name from `mlab agents`, or module:function; `research` with a model,"
-        " else `tuner`, where none is given.",
+        "Agent name (see `mlab agents`) or module:function. Default: research if"
+        " --model is given, otherwise tuner.",
+        metavar="NAME",
     ),
     _option(
-        "--model", "A model by Inspect's name, or `local`, for agents that need one."
+        "--model",
+        "Language model as PROVIDER/NAME, for example openai/gpt-4o, or `local`.",
+        metavar="MODEL",
     ),
     click.option(
         "--role",
         "roles",
         multiple=True,
         metavar="ROLE=MODEL",
-        help="Another model for a part of the work: editor or helper; or one that is"
-        " asked for its opinion of each run afterwards: judge.",
+        help="Model for one role: editor or helper do a part of the agent's work,"
+        " judge rates finished runs. Can be repeated.",
     ),
     votes_option,
     click.option(
@@ -107,58 +114,74 @@ _OPTIONS = (
         "model_args",
         multiple=True,
         metavar="KEY=VALUE",
-        help="A setting of the model's provider, by Inspect's name for it.",
+        help="Argument of the model provider, by Inspect's name. Can be repeated.",
     ),
     _option(
         "--max-retries",
-        "How often a failed request to a model is sent again.",
+        "Retries of a failed model request.",
+        metavar="N",
         default=5,
         type=click.IntRange(0),
     ),
     _option(
         "--attempt-timeout",
-        "Seconds one request to a model may take.",
+        "Time limit of one model request.",
+        metavar="SECONDS",
         default=600,
         type=_COUNT,
     ),
     edition_option,
+    _option("--runs", "Runs per task.", metavar="N", default=1, type=_COUNT),
     _option(
-        "--runs", "Runs per task, with seeds from --seed on.", default=1, type=_COUNT
+        "--seed",
+        "Seed of the first run; each further run adds 1.",
+        metavar="N",
+        default=0,
+        type=click.IntRange(0),
     ),
-    _option("--seed", "The first run's seed.", default=0, type=click.IntRange(0)),
     _option(
         "--max-steps",
-        "Steps a run may take instead of the task's own number.",
+        "Maximum steps per run. Default: the task's budget.",
+        metavar="N",
         type=_COUNT,
     ),
     _option(
         "--max-minutes",
-        "Minutes of work a run may take instead of the task's own number.",
+        "Maximum minutes of work per run. Default: the task's budget.",
+        metavar="MINUTES",
         type=_POSITIVE,
     ),
     _option(
         "--max-wall-minutes",
-        "Minutes a run may take with all waiting. Default: twice the minutes of work"
-        " plus 10.",
+        "Maximum wall time per run. Default: twice --max-minutes plus 10.",
+        metavar="MINUTES",
         type=_POSITIVE,
     ),
     _option(
         "--max-tokens",
-        "Tokens of all models together that a run may use.",
+        "Maximum tokens per run, of all models together.",
+        metavar="N",
         type=_COUNT,
     ),
-    _option("--max-cost", "Dollars a run may spend on models.", type=_POSITIVE),
+    _option(
+        "--max-cost",
+        "Maximum model cost per run.",
+        metavar="DOLLARS",
+        type=_POSITIVE,
+    ),
     *total_options,
     prices_option,
     _option(
         "--parallel",
-        "Runs at a time; at most the number of cores.",
+        "Number of parallel runs, at most the number of cores.",
+        metavar="N",
         default=1,
         type=_COUNT,
     ),
     _option(
         "--out",
-        "Where experiments are kept.",
+        "Folder in which experiments are stored.",
+        metavar="DIR",
         default="runs",
         type=click.Path(file_okay=False, path_type=Path),
     ),
@@ -167,11 +190,11 @@ _OPTIONS = (
         "settings",
         multiple=True,
         metavar="KEY=VALUE",
-        help="A setting of the agent's own; may be given several times.",
+        help="Setting of the agent. Can be repeated.",
     ),
-    _option("--yes", "Do not ask before a long experiment.", is_flag=True),
+    _option("--yes", "Start long or costly experiments without asking.", is_flag=True),
     click.option(
-        "--open", "open_report", is_flag=True, help="Show the report in a browser."
+        "--open", "open_report", is_flag=True, help="Open the report in a browser."
     ),
     json_option,
 )
@@ -199,7 +222,7 @@ def read_model_args(pairs: tuple[str, ...]) -> dict[str, Any]:
         except yaml.YAMLError as error:
             raise UsageError(
                 f"-M {key}={value} cannot be read as a number, a word or a list;"
-                f" put the value in quotes of its own: -M '{key}=\"...\"'"
+                f" put quotes around the value: -M '{key}=\"...\"'"
             ) from error
     return read
 
@@ -210,9 +233,9 @@ def read_roles(pairs: tuple[str, ...], model: str | None) -> dict[str, str]:
     roles.pop(JUDGE, None)
     if unknown := sorted(set(roles) - set(ROLES)):
         known = ", ".join((*ROLES, JUDGE))
-        raise UsageError(f"there is no role '{unknown[0]}'; there are {known}")
+        raise UsageError(f"unknown role '{unknown[0]}'; choose from: {known}")
     if roles and model is None:
-        raise UsageError("--role needs --model too, the model that does the rest")
+        raise UsageError("--role also needs --model, the agent's main model")
     return roles
 
 
@@ -256,7 +279,7 @@ def read_judge(pairs: tuple[str, ...], votes: int | None) -> "Judge | None":
     named = [model for role, _, model in parts if role == JUDGE]
     if not named:
         if votes is not None:
-            raise UsageError("--votes needs a judge too: --role judge=MODEL")
+            raise UsageError("--votes also needs --role judge=MODEL")
         return None
     model = full_model_name(named[-1])
     check_local([model])
@@ -276,10 +299,10 @@ _ROLE = click.option(
     "roles",
     multiple=True,
     metavar="judge=MODEL",
-    help="A model that says what it thinks of each run; no score depends on it.",
+    help="Model that rates each run. Its ratings change no score.",
 )
 _AGAIN = click.option(
-    "--again", is_flag=True, help="Ask the judge again for votes it gave before."
+    "--again", is_flag=True, help="Ask the judge again for votes that exist already."
 )
 
 
@@ -297,7 +320,7 @@ def select_runs(text: str, run: str | None = None) -> "tuple[Experiment, list[Ru
     if not runs:
         listed = ", ".join(map(str, known))
         raise UsageError(
-            f"{folder} has no run, agent or model '{name}'; it has {listed}"
+            f"{folder} has no run, agent or model '{name}'; its runs: {listed}"
         )
     return experiment, runs
 
@@ -309,4 +332,4 @@ def split(text: str) -> tuple[Path, str]:
     for end in [len(text), *reversed(colons)]:
         if Path(text[:end]).is_dir():
             return Path(text[:end]), text[end + 1 :]
-    raise UsageError(f"there is no experiment {text}; `mlab run` makes one")
+    raise UsageError(f"{text} is not an experiment: no such folder")

@@ -23,7 +23,7 @@ from mlagentbench.report.number_format import dollars, duration, percent, with_u
 
 
 def summary_lines(card: Scorecard, facts: TaskFacts) -> list[str]:
-    """Return the summary of one run: starter, score, improvement, success, ending."""
+    """Return the summary of a run: starter, test score, improvement and ending."""
     starter = f"not measured: run `mlab measure {card.task}`"
     if card.starter is not None:
         written = with_unit(card.starter.mean, facts.unit)
@@ -31,13 +31,13 @@ def summary_lines(card: Scorecard, facts: TaskFacts) -> list[str]:
     lines = [
         f"{card.run}",
         f"  starter      {starter}",
-        f"  score        {_score(card, facts)}",
+        f"  test score   {_score(card, facts)}",
         f"  improvement  {percent(card.improvement)}",
         f"  success      {verdict(card)}",
         f"  ending       {_ending(card)}",
     ]
     if card.sandbox.unsafe:
-        lines.append("  unsafe       ran without isolation: compare with nothing")
+        lines.append("  unsafe       ran without isolation; do not compare it")
     return [harmless(line).replace("\n", " ") for line in lines]
 
 

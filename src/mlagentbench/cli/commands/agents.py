@@ -1,4 +1,4 @@
-"""`mlab agents`: who can be sent to work."""
+"""`mlab agents`: list the agents."""
 
 import click
 
@@ -18,4 +18,4 @@ def command(*, as_json: bool) -> None:
         [entry.name, "yes" if entry.needs_model else "no", entry.summary]
         for entry in AGENTS.values()
     ]
-    print_table(["agent", "needs a model", "what it does"], rows)
+    print_table(["agent", "needs a model", "description"], rows)

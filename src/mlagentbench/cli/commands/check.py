@@ -18,18 +18,21 @@ from mlagentbench.tasks import Finding
 @edition_option
 @json_option
 def command(*, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool) -> int:
-    """Check that TASKS are sound."""
-    documents, sound = {}, True
+    """Validate tasks: data, grader, starter, reference.
+
+    Exits with 1 if a check fails.
+    """
+    documents, valid = {}, True
     for task in chosen_tasks(tasks, edition=edition, every=every):
         with Screen() as screen:
             found = check_task(task, progress=screen, observer=screen)
-        sound = sound and all(finding.ok for finding in found)
+        valid = valid and all(finding.ok for finding in found)
         documents[task.name] = [finding.model_dump() for finding in found]
         if not as_json:
             _print(task.name, found)
     if as_json:
         print_json(documents)
-    return 0 if sound else 1
+    return 0 if valid else 1
 
 
 def _print(name: str, findings: tuple[Finding, ...]) -> None:

@@ -1,4 +1,4 @@
-"""`mlab measure`: what do starter and reference really score?"""
+"""`mlab measure`: measure the scores of starter and reference."""
 
 import click
 
@@ -15,8 +15,22 @@ from mlagentbench.cli.options import (
 @click.command("measure")
 @task_arguments
 @edition_option
-@click.option("--runs", default=8, show_default=True, type=click.IntRange(2))
-@click.option("--parallel", default=1, show_default=True, type=click.IntRange(1))
+@click.option(
+    "--runs",
+    metavar="N",
+    default=8,
+    show_default=True,
+    type=click.IntRange(2),
+    help="Runs of each solution.",
+)
+@click.option(
+    "--parallel",
+    metavar="N",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Number of parallel runs, at most the number of cores.",
+)
 @json_option
 def command(
     *,
@@ -27,8 +41,12 @@ def command(
     parallel: int,
     as_json: bool,
 ) -> None:
-    """Measure the starter and the reference of TASKS."""
+    """Measure the scores of starter and reference.
+
+    Writes them to measured.json in the task's folder.
+    """
     from mlagentbench.core import default_cache
+    from mlagentbench.report import number
     from mlagentbench.run import PipelineBench, measure_task
     from mlagentbench.tasks import write_measured
 
@@ -43,11 +61,11 @@ def command(
         print_json({name: one.model_dump(mode="json") for name, one in found.items()})
         return
     rows = [
-        [name, solution, f"{known.mean:.6g}", f"{known.sd:.3g}", str(known.n)]
+        [name, solution, number(known.mean), number(known.sd), str(known.n)]
         for name, one in found.items()
         for solution, known in {
             "starter": one.starter,
             "reference": one.reference,
         }.items()
     ]
-    print_table(["task", "solution", "mean", "sd", "n"], rows)
+    print_table(["task", "solution", "mean", "sd", "runs"], rows)

@@ -1,4 +1,4 @@
-"""`mlab prepare`: fetch and build what tasks need, once."""
+"""`mlab prepare`: download or build the data of tasks."""
 
 import click
 
@@ -18,7 +18,10 @@ from mlagentbench.cli.options import (
 def command(
     *, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool
 ) -> None:
-    """Fetch or build the data of TASKS into the cache, once."""
+    """Download or build task data into the cache.
+
+    Data that is already in the cache is not built again.
+    """
     from mlagentbench.core import default_cache
     from mlagentbench.run import make_ready
 

@@ -1,4 +1,4 @@
-"""`mlab prune`: drop what no run needs any more."""
+"""`mlab prune`: delete snapshots that no run refers to."""
 
 from pathlib import Path
 
@@ -11,12 +11,14 @@ from mlagentbench.cli.options import json_option
 @click.argument("experiment", metavar="EXP", type=Path)
 @json_option
 def command(*, experiment: Path, as_json: bool) -> None:
-    """Delete the snapshots of EXP that no trace names."""
+    """Delete snapshots that no run refers to."""
     from mlagentbench.cli.console import print_json
     from mlagentbench.experiment import Experiment
+    from mlagentbench.report import number
 
     pruned = Experiment(experiment).prune()
     if as_json:
         print_json(pruned.model_dump())
         return
-    click.echo(f"{pruned.objects} objects dropped, {pruned.bytes / 2**20:.1f} MB freed")
+    freed = number(pruned.bytes / 2**20)
+    click.echo(f"deleted {pruned.objects} objects, freed {freed} MB")

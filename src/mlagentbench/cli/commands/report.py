@@ -14,7 +14,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--out",
     type=_FILE,
-    help="The page to write. Default: report.html, in EXP if there is only one.",
+    help="HTML file to write. Default: report.html, in EXP if there is only one.",
 )
 @click.option("--csv", type=_FILE, help="CSV file with every value of every run.")
 @click.option("--latex", type=_FILE, help="LaTeX file with the headline table.")
@@ -29,7 +29,7 @@ def command(
 ) -> None:
     """Write an HTML report about experiments.
 
-    The page works without a network. To share logs, use `inspect view bundle`.
+    The page works offline. To share logs, use `inspect view bundle`.
     """
     from mlagentbench.cli.console import err, print_json
     from mlagentbench.experiment import Experiment

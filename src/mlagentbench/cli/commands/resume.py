@@ -10,13 +10,19 @@ from mlagentbench.core import UsageError
 
 @click.command("resume")
 @click.argument("experiment", metavar="EXP[:NAME]")
-@click.option("--from-step", type=click.IntRange(1), help="Fork after this step.")
-@click.option("--as", "new", type=Path, help="The new experiment's folder.")
-@click.option("--crashed", is_flag=True, help="Also run crashed runs again.")
 @click.option(
-    "--model",
-    help="Another model for a fork, by Inspect's name, or `local`. Default: the same.",
+    "--from-step",
+    metavar="K",
+    type=click.IntRange(1),
+    help="Fork the run after step K. Needs --as.",
 )
+@click.option(
+    "--as", "new", metavar="DIR", type=Path, help="Folder of the forked experiment."
+)
+@click.option(
+    "--model", metavar="MODEL", help="Model of the fork. Default: the model of the run."
+)
+@click.option("--crashed", is_flag=True, help="Also run crashed runs again.")
 @total_options[0]
 @total_options[1]
 @json_option
@@ -31,7 +37,10 @@ def command(
     max_total_hours: float | None,
     as_json: bool,
 ) -> int:
-    """Continue the interrupted runs of EXP."""
+    """Resume the unfinished runs of an experiment.
+
+    Finished runs stay as they are. NAME picks the run to fork.
+    """
     from mlagentbench.cli.console import Screen
     from mlagentbench.cli.outcome import print_outcome, save_report
     from mlagentbench.experiment import Experiment, TotalLimits
@@ -39,7 +48,7 @@ def command(
 
     found, runs = select_runs(experiment)
     if (from_step is None) != (new is None):
-        raise UsageError("a fork takes both --from-step K and --as NEW")
+        raise UsageError("a fork needs both --from-step K and --as DIR")
     if from_step is not None and new is not None:
         if len(runs) > 1:
             raise UsageError(f"name the run to fork: {experiment}:RUN")
@@ -58,7 +67,7 @@ def command(
             found, crashed=crashed, total=total, progress=screen, observer=screen
         )
     if not went_on and not as_json:
-        click.echo(f"every run of {found.folder} is finished; nothing to resume")
+        click.echo(f"all runs of {found.folder} are finished; nothing to resume")
         return 0
     if went_on:
         save_report(found, open_it=False)

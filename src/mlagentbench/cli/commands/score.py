@@ -1,4 +1,4 @@
-"""`mlab score`: judge again from what was saved."""
+"""`mlab score`: re-grade saved submissions."""
 
 from pathlib import Path
 
@@ -9,7 +9,9 @@ from mlagentbench.cli.options import json_option, judge_options, prices_option
 
 @click.command("score")
 @click.argument("experiments", nargs=-1, required=True, metavar="EXP...", type=Path)
-@click.option("--steps", is_flag=True, help="Judge what every step left, too.")
+@click.option(
+    "--steps", is_flag=True, help="Also grade the submission after every step."
+)
 @prices_option
 @judge_options
 @json_option
@@ -23,7 +25,10 @@ def command(
     again: bool,
     as_json: bool,
 ) -> int:
-    """Grade experiments again from what was saved."""
+    """Re-grade saved submissions.
+
+    Calls no model unless you pass --role judge=MODEL.
+    """
     from mlagentbench.cli.options import read_judge, refuse_other_roles
 
     refuse_other_roles(roles)

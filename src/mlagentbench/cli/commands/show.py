@@ -4,11 +4,11 @@ import shlex
 from typing import TYPE_CHECKING
 
 import click
-from rich.text import Text
 
-from mlagentbench.cli.console import out, print_json, print_table
+from mlagentbench.cli.console import out, print_heading, print_json, print_table
 from mlagentbench.cli.options import json_option, select_runs
 from mlagentbench.core import RunId, Step, Trace, UsageError, harmless, truncate
+from mlagentbench.report import number
 
 if TYPE_CHECKING:
     from mlagentbench.experiment import Experiment
@@ -19,9 +19,16 @@ _COLOURS = {"+": "blue", "-": "yellow"}
 @click.command("show")
 @click.argument("experiment", metavar="EXP[:NAME]")
 @click.argument("run", required=False)
-@click.option("--step", type=click.IntRange(1), help="Show one step whole.")
-@click.option("--diff", is_flag=True, help="Show what became of the starter's code.")
-@click.option("--prompt", type=click.IntRange(1), help="What the model saw at a step.")
+@click.option(
+    "--step", metavar="K", type=click.IntRange(1), help="Show step K in full."
+)
+@click.option("--diff", is_flag=True, help="Show the diff from the starter code.")
+@click.option(
+    "--prompt",
+    metavar="K",
+    type=click.IntRange(1),
+    help="Print the prompt sent to the model at step K.",
+)
 @json_option
 def command(
     *,
@@ -32,10 +39,10 @@ def command(
     prompt: int | None,
     as_json: bool,
 ) -> None:
-    """Show what an agent did, step by step.
+    """Show the runs of an experiment, or the steps of a run.
 
-    EXP with several runs lists them; EXP with one run shows its steps. RUN is a run's
-    id, or the name of its task, agent or model.
+    Lists the runs of EXP if there are several, else shows the steps of the one run.
+    RUN is a run's id, or the name of its task, agent or model.
     """
     found, runs = select_runs(experiment, run)
     if len(runs) > 1 and not (as_json or step or diff or prompt):
@@ -69,7 +76,8 @@ def _print_runs(experiment: "Experiment", runs: list[RunId]) -> None:
 def _print_trace(trace: Trace) -> None:
     click.echo(trace.run)
     rows = [_row(step) for step in trace.steps]
-    print_table(["step", "action", "input", "ok", "validation", "seconds"], rows)
+    columns = ["step", "action", "input", "ok", "validation", "seconds"]
+    print_table(columns, rows, prose=columns.index("input"))
     click.echo(f"ending: {trace.end.ending if trace.end else 'not finished'}")
     if trace.end is not None and trace.end.reason:
         click.echo(f"reason: {harmless(trace.end.reason)}")
@@ -84,21 +92,22 @@ def _row(step: Step) -> list[str]:
         harmless(step.action),
         truncate(given, 40),
         "yes" if step.ok else "no",
-        f"{step.validation.value:.6g}" if step.validation else "",
+        number(step.validation.value) if step.validation else "",
         f"{step.seconds.total:.1f}",
     ]
 
 
-def _print_step(experiment: "Experiment", trace: Trace, number: int) -> None:
-    step = next((step for step in trace.steps if step.step == number), None)
+def _print_step(experiment: "Experiment", trace: Trace, wanted: int) -> None:
+    step = next((step for step in trace.steps if step.step == wanted), None)
     if step is None:
         last = len(trace.steps)
-        raise UsageError(f"{trace.run} has no step {number}; its last is {last}")
+        raise UsageError(f"{trace.run} has no step {wanted}; its last step is {last}")
     console = out()
-    console.rule(Text(f"{trace.run}, step {number}: {harmless(step.action)}"))
+    title = f"{trace.run}, step {wanted}: {harmless(step.action)}"
+    print_heading(console, title)
     for name, value in (step.fields | step.input).items():
         console.print(f"{name}:\n{harmless(str(value))}", markup=False)
-    console.rule("observation")
+    print_heading(console, "observation")
     console.print(harmless(step.told), markup=False)
     if step.observation_blob is not None:
         path = experiment.observation_path(step.observation_blob)
@@ -115,12 +124,12 @@ def _print_diff(experiment: "Experiment", run: RunId, trace: Trace) -> None:
     changes = changes_of(experiment, run, trace, starter)
     console = out()
     for file in changes.files:
-        changed = f"{file.kind}, {file.added} lines more, {file.removed} less"
-        console.rule(Text(f"{run}, {harmless(file.name)}: {changed}"))
+        changed = f"{file.kind}, {file.added} lines added, {file.removed} removed"
+        print_heading(console, f"{run}, {harmless(file.name)}: {changed}")
         for line in file.lines:
             console.print(harmless(line), style=_COLOURS.get(line[:1]), markup=False)
     if not changes.files:
-        console.print(f"{run}: the starter's code is as it was", markup=False)
+        console.print(f"{run}: no changes to the starter code", markup=False)
     if changes.note:
         console.print(changes.note, markup=False)
 
@@ -129,7 +138,13 @@ def _print_prompt(experiment: "Experiment", run: RunId, step: int) -> None:
     from mlagentbench.run import prompts_of
 
     console = out()
-    for prompt in prompts_of(experiment, run, step):
-        console.rule(Text(f"{run}, step {step}: to the {prompt.role} model"))
+    prompts = prompts_of(experiment, run, step)
+    if not prompts:
+        asked = (one for one in experiment.trace(run).steps if one.calls)
+        steps = ", ".join(str(one.step) for one in asked)
+        hint = f"steps with a model call: {steps}" if steps else "no step of it did"
+        console.print(f"{run}: step {step} made no model call; {hint}", markup=False)
+    for prompt in prompts:
+        print_heading(console, f"{run}, step {step}: to the {prompt.role} model")
         for message in prompt.messages:
             console.print(f"[{message.role}]\n{harmless(message.text)}", markup=False)

@@ -1,4 +1,4 @@
-"""`mlab tasks`: every task at a glance."""
+"""`mlab tasks`: list the tasks."""
 
 from typing import Any
 
@@ -8,19 +8,21 @@ from mlagentbench.cli.console import print_json, print_table
 from mlagentbench.cli.options import edition_option, json_option
 from mlagentbench.core import Task, default_cache, success_threshold
 from mlagentbench.environment import find_agent_env
+from mlagentbench.report import number
 from mlagentbench.tasks import load_task, task_ids
 
-_COLUMNS = [
-    *("task", "metric", "better", "data", "MB", "GB memory", "minutes"),
-    *("starter", "bar", "needs"),
-]
+_COLUMNS = ["task", "data", "starter", "success", "metric"]
 
 
 @click.command("tasks")
 @edition_option
 @json_option
 def command(*, edition: str, as_json: bool) -> None:
-    """List the tasks."""
+    """List the tasks with metric, data and starter score.
+
+    `success` is the score that a successful run exceeds. With --json, sizes, budgets
+    and environments are included.
+    """
     tasks = [load_task(task_id, edition=edition) for task_id in task_ids()]
     cache = default_cache()
     built = {
@@ -36,12 +38,12 @@ def command(*, edition: str, as_json: bool) -> None:
 
 def _row(task: dict[str, Any]) -> list[str]:
     starter, threshold = task["starter"], task["success_bar"]
+    beyond = ">" if task["direction"] == "higher" else "<"
     return [
-        *(task[key] for key in ("id", "metric", "direction", "data")),
-        *(f"{task[key]:g}" for key in ("size_mb", "memory_gb", "minutes")),
-        "not measured" if starter is None else f"{starter:.6g}",
-        "-" if threshold is None else f"{threshold:.6g}",
-        task["agent_env"] + ("" if task["agent_env_built"] else " (not built yet)"),
+        *(task[key] for key in ("id", "data")),
+        "not measured" if starter is None else number(starter),
+        "-" if threshold is None else f"{beyond} {number(threshold)}",
+        f"{task['metric']}, {task['unit']}" if task["unit"] else task["metric"],
     ]
 
 

@@ -35,6 +35,8 @@ COMMANDS = {
     "report": "Write an HTML report about experiments.",
     "view": "Open Inspect's log viewer.",
     "prune": "Delete snapshots that no run refers to.",
+    "workspace": "Write the workspace of a task into a folder.",
+    "grade": "Grade submissions that were made elsewhere.",
 }
 """The summary of each, in the order a newcomer needs them.
 
@@ -59,7 +61,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"mlagentbench.cli.commands.{cmd_name}")
+        file = cmd_name.replace("-", "_")
+        module = importlib.import_module(f"mlagentbench.cli.commands.{file}")
         return cast(click.Command, module.command)
 
     def resolve_command(

@@ -32,6 +32,14 @@ edition_option = _option(
     "--edition", "Edition of the tasks.", metavar="NAME", default="mini"
 )
 
+out_option = _option(
+    "--out",
+    "Folder in which experiments are stored.",
+    metavar="DIR",
+    default="runs",
+    type=click.Path(file_okay=False, path_type=Path),
+)
+
 
 def task_arguments(command: Command) -> Command:
     """Add `TASK... | --all`."""
@@ -178,13 +186,7 @@ _OPTIONS = (
         default=1,
         type=_COUNT,
     ),
-    _option(
-        "--out",
-        "Folder in which experiments are stored.",
-        metavar="DIR",
-        default="runs",
-        type=click.Path(file_okay=False, path_type=Path),
-    ),
+    out_option,
     click.option(
         "-A",
         "settings",

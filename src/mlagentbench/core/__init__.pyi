@@ -71,6 +71,7 @@ from .scorecard import FirstSuccess as FirstSuccess
 from .scorecard import Harness as Harness
 from .scorecard import Mark as Mark
 from .scorecard import Opinion as Opinion
+from .scorecard import Origin as Origin
 from .scorecard import ProcessCheck as ProcessCheck
 from .scorecard import RunId as RunId
 from .scorecard import RunSeconds as RunSeconds

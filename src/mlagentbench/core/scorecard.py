@@ -23,6 +23,17 @@ class RunId(Record):
         return f"{self.task}:{self.agent}:{self.model}:{self.seed}"
 
 
+class Origin(StrEnum):
+    """Where a run was made; tables keep runs of different origin apart."""
+
+    RUN = "run"
+    """By this harness."""
+    EXTERNAL = "external"
+    """Elsewhere; only the submission is known."""
+    HARBOR = "harbor"
+    HUMAN = "human"
+
+
 class Starter(Record):
     """The starter's measured scores, the baseline of improvement."""
 
@@ -189,6 +200,7 @@ class Scorecard(Record):
     """How often the run was resumed."""
     attempt: int = 1
     """2 if a broken run was repeated."""
+    origin: Origin = Origin.RUN
     sandbox: SandboxUsed
     harness: Harness
     created: str
@@ -199,6 +211,13 @@ class Scorecard(Record):
         return f"{self.task}@{self.version}/{self.edition}"
 
     @property
+    def agent_shown(self) -> str:
+        """The agent's name in tables; work from elsewhere is marked as such."""
+        return (
+            self.agent if self.origin is Origin.RUN else f"{self.agent} ({self.origin})"
+        )
+
+    @property
     def run_id(self) -> RunId:
         """The run of this scorecard."""
         return RunId(task=self.task, agent=self.agent, model=self.model, seed=self.seed)
@@ -206,4 +225,5 @@ class Scorecard(Record):
 
 def who(run: Scorecard | RunId) -> str:
     """Name the agent of a run, and its model if it has one."""
-    return run.agent if run.model in ("", "none") else f"{run.agent} / {run.model}"
+    agent = run.agent_shown if isinstance(run, Scorecard) else run.agent
+    return agent if run.model in ("", "none") else f"{agent} / {run.model}"

@@ -19,6 +19,7 @@ from .sandbox.safe_files import SafeFolder as SafeFolder
 from .sandbox.sandbox import Mount as Mount
 from .sandbox.sandbox import SandboxSpec as SandboxSpec
 from .sandbox.sandbox import open_sandbox as open_sandbox
+from .sandbox.sandbox_folder import copy_workspace as copy_workspace
 from .sandbox.sandbox_spec import WORKSPACE as WORKSPACE
 from .sandbox.sandbox_spec import Limits as Limits
 from .sandbox.timed_request import Answer as Answer
@@ -34,4 +35,5 @@ from .snapshots.store import StatCache as StatCache
 from .snapshots.take import is_read_only as is_read_only
 from .workspace import collect as collect
 from .workspace import fingerprint as fingerprint
+from .workspace import save_outside_submission as save_outside_submission
 from .workspace import save_submission as save_submission

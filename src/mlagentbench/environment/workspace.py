@@ -4,8 +4,10 @@ A backup is named after the step that replaced the file, so that no two collide.
 under `backup/` at the file's own path, so that sub-folders work.
 """
 
+import errno
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -25,6 +27,7 @@ from mlagentbench.environment.paths import (
     workspace_path,
     writable_path,
 )
+from mlagentbench.environment.sandbox.safe_files import SafeFolder
 
 
 async def read_text(context: ActionContext, name: str) -> str:
@@ -121,23 +124,55 @@ async def collect(
     """Copy the named workspace files below `into`; raise if one is unacceptable."""
     left = int(limit_mb * 2**20)
     for name in names:
-        try:
-            with override_sandbox_output_limit(max(left, 1), "read_file"):
-                contents = await sandbox.read_file(str(WORKSPACE / name), text=False)
-        except FileNotFoundError:
-            raise SubmissionError(f"{name} is missing") from None
-        except IsADirectoryError:
-            raise SubmissionError(f"{name} is a folder, not a file") from None
-        except OutputLimitExceededError:
-            raise SubmissionError(
-                f"{name} makes the submission larger than {limit_mb:g} MB"
-            ) from None
-        except OSError as error:
-            raise SubmissionError(f"{name}: {error.strerror or error}") from None
+        with (
+            _submission_errors(name, limit_mb),
+            override_sandbox_output_limit(max(left, 1), "read_file"),
+        ):
+            contents = await sandbox.read_file(str(WORKSPACE / name), text=False)
         left -= len(contents)
-        target = into / workspace_path(name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(contents)
+        _keep(into, name, contents)
+
+
+def _collect_outside(
+    path: Path, names: tuple[str, ...], into: Path, *, limit_mb: float
+) -> None:
+    """Copy the named files of a folder, or one file whatever it is called."""
+    # Below its parent no link is followed, so the path itself must not be one either.
+    folder, own_name = SafeFolder(path.parent), PurePosixPath(path.name)
+    is_folder = stat.S_ISDIR(path.lstat().st_mode)
+    if len(names) > 1 and not is_folder:
+        raise SubmissionError(f"it is not a folder with {' and '.join(names)}")
+    left = int(limit_mb * 2**20)
+    for name in names:
+        with _submission_errors(name if is_folder else path.name, limit_mb):
+            file = own_name / name if is_folder else own_name
+            contents = folder.read(file, limit=left)
+        left -= len(contents)
+        _keep(into, name, contents)
+
+
+@contextmanager
+def _submission_errors(name: str, limit_mb: float) -> Iterator[None]:
+    """Turn errors about a file into reasons why a submission is refused."""
+    too_large = f"{name} makes the submission larger than {limit_mb:g} MB"
+    try:
+        yield
+    except FileNotFoundError:
+        raise SubmissionError(f"{name} is missing") from None
+    except IsADirectoryError:
+        raise SubmissionError(f"{name} is a folder, not a file") from None
+    except OutputLimitExceededError:
+        raise SubmissionError(too_large) from None
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise SubmissionError(too_large) from None
+        raise SubmissionError(f"{name}: {error.strerror or error}") from None
+
+
+def _keep(into: Path, name: str, contents: bytes) -> None:
+    target = into / workspace_path(name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(contents)
 
 
 async def fingerprint(sandbox: SandboxEnvironment, names: tuple[str, ...]) -> list[str]:
@@ -151,11 +186,29 @@ async def fingerprint(sandbox: SandboxEnvironment, names: tuple[str, ...]) -> li
 
 async def save_submission(task: Task, sandbox: SandboxEnvironment, into: Path) -> None:
     """Copy the declared files out of the sandbox, or record why that failed."""
+    limit = task.budget.submission_mb
+    with _new_submission(into):
+        await collect(sandbox, task.submission, into, limit_mb=limit)
+
+
+def save_outside_submission(task: Task, path: Path, into: Path) -> None:
+    """Copy a submission that was made elsewhere, or record why that failed.
+
+    `path` is a folder with the declared files, or the file itself if the task declares
+    one. Its contents are as hostile as a workspace.
+    """
+    limit = task.budget.submission_mb
+    with _new_submission(into):
+        _collect_outside(path.absolute(), task.submission, into, limit_mb=limit)
+
+
+@contextmanager
+def _new_submission(into: Path) -> Iterator[None]:
+    """Make an empty folder for a submission; record the reason if it is refused."""
     shutil.rmtree(into, ignore_errors=True)
     refusal_note(into).unlink(missing_ok=True)
     into.mkdir(parents=True)
-    limit = task.budget.submission_mb
     try:
-        await collect(sandbox, task.submission, into, limit_mb=limit)
+        yield
     except SubmissionError as error:
         refusal_note(into).write_text(str(error), encoding="utf-8")

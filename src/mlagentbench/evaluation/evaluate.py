@@ -7,6 +7,7 @@ from pydantic import Field
 from mlagentbench.core import (
     Ending,
     Harness,
+    Origin,
     Record,
     RunId,
     SandboxUsed,
@@ -45,6 +46,7 @@ class EvaluationContext(Record):
     harness: Harness
     created: str
     attempt: int = 1
+    origin: Origin = Origin.RUN
     prices: dict[str, Price] = Field(default_factory=dict)
     """Of models, if the user gave them."""
 
@@ -58,7 +60,10 @@ def evaluate_run(
     steps = verdict.steps if ending.counts else ()
     cost = run_cost(trace, context.prices)
     starter = task.measured.starter if task.measured else None
-    process = examine(task, trace, verdict.score, verdict.submission_error)
+    process = {}
+    # Without the steps of a run made elsewhere there is nothing to check.
+    if context.origin is Origin.RUN or trace.steps:
+        process = examine(task, trace, verdict.score, verdict.submission_error)
     return Scorecard(
         run=str(run),
         task=task.id,
@@ -85,7 +90,9 @@ def evaluate_run(
         actions=dict(Counter(step.action for step in trace.steps)),
         errors=dict(Counter(step.error for step in trace.steps if step.error)),
         process=process,
-        failure=failure_mode(trace, process, success=counted.success),
+        failure=failure_mode(trace, process, success=counted.success)
+        if process
+        else None,
         first_success=first_success(task, trace, steps, context.prices),
         by_budget=by_budget(task, trace, steps, verdict.score),
         tokens=tokens(trace),
@@ -94,6 +101,7 @@ def evaluate_run(
         seconds=run_seconds(trace),
         resumed=trace.resumed,
         attempt=context.attempt,
+        origin=context.origin,
         sandbox=context.sandbox,
         harness=context.harness,
         created=context.created,

@@ -139,6 +139,8 @@ class Experiment:
     def runs(self) -> list[RunId]:
         """Return every planned run."""
         spec = self.spec
+        if spec.outside_runs:
+            return list(spec.outside_runs)
         return [
             RunId(
                 task=task.id, agent=spec.agent_label, model=spec.model_label, seed=seed
@@ -259,6 +261,8 @@ class Experiment:
     ) -> Trace:
         """Make `target` from one run's first `step` steps; resume it to continue."""
         trace = self.trace(run)
+        if not trace.steps:
+            raise UsageError(f"{run} has no recorded steps to fork from")
         if not 1 <= step <= len(trace.steps):
             raise UsageError(f"{run} has steps 1 to {len(trace.steps)}, not {step}")
         if target.folder.exists():

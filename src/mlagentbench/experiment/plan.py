@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
-from mlagentbench.core import Budget, Record, RunId
+from mlagentbench.core import Budget, Origin, Record, RunId
 from mlagentbench.evaluation import Price
 
 NO_MODEL = "none"
@@ -127,6 +127,9 @@ class ExperimentSpec(ExperimentOptions):
     """The plan, its tasks and its circumstances: `experiment.json`."""
 
     tasks: tuple[TaskSpec, ...]
+    origin: Origin = Origin.RUN
+    outside_runs: tuple[RunId, ...] = ()
+    """The runs, if they were made elsewhere; else they follow from the options."""
     sandbox: str
     limits: str
     unsafe: bool = False

@@ -7,6 +7,7 @@ from .export import headline_latex as headline_latex
 from .export import runs_csv as runs_csv
 from .export import write_table as write_table
 from .number_format import number as number
+from .number_format import percent as percent
 from .number_format import with_unit as with_unit
 from .page import write_report as write_report
 from .page import write_status as write_status

@@ -301,4 +301,4 @@ def place_of(card: Scorecard, everyone: Sequence[Column]) -> int:
 
 
 def _named(card: Scorecard) -> tuple[str, str]:
-    return harmless(card.agent), harmless(card.model)
+    return harmless(card.agent_shown), harmless(card.model)

@@ -1,4 +1,6 @@
 from .doctor import examine as examine
+from .external import grade_outside as grade_outside
+from .external import write_workspace as write_workspace
 from .llm_judge.judge import ask_judge as ask_judge
 from .measure import PipelineBench as PipelineBench
 from .measure import measure_task as measure_task

@@ -12,6 +12,7 @@ from mlagentbench.core import (
     End,
     Ending,
     Harness,
+    Origin,
     ProviderError,
     Resumed,
     RunId,
@@ -187,7 +188,10 @@ def seconds_worked(trace: Trace) -> float:
 
 
 def evaluation_context(
-    sandbox: SandboxUsed, attempt: int = 1, prices: Mapping[str, Price] | None = None
+    sandbox: SandboxUsed,
+    attempt: int = 1,
+    prices: Mapping[str, Price] | None = None,
+    origin: Origin = Origin.RUN,
 ) -> EvaluationContext:
     """Return the circumstances of an evaluation: code versions, time, prices."""
     harness = Harness(version=version("mlagentbench"), inspect_ai=version("inspect_ai"))
@@ -196,5 +200,6 @@ def evaluation_context(
         harness=harness,
         created=utc_now(),
         attempt=attempt,
+        origin=origin,
         prices=dict(prices or {}),
     )

@@ -43,18 +43,22 @@ class Job:
     def sandbox_config(self, seed: int) -> BwrapConfig:
         """Return the agent's sandbox: public data and the starter, nothing else."""
         memory_mb = int(self.task.data.memory_gb * 1024)
-        data = self.prepared.public / "data"
-        metric = self.task.folder / "metric.py"
-        mounts = [Mount(source=metric, target="/workspace/evaluate.py")]
-        if data.is_dir():
-            mounts.append(Mount(source=data, target="/workspace/data"))
         return BwrapConfig(
             sandboxes=self.sandboxes,
             limits=Limits(memory_mb=memory_mb),
             spec=SandboxSpec(
                 agent_env=self.agent_env,
                 starter=self.task.folder / "starter",
-                mounts=tuple(mounts),
+                mounts=visible_files(self.task, self.prepared),
                 environment={"MLAB_SEED": str(seed)},
             ),
         )
+
+
+def visible_files(task: Task, prepared: Prepared) -> tuple[Mount, ...]:
+    """Return the metric and the data, which an agent sees beside the starter."""
+    metric = Mount(source=task.folder / "metric.py", target="/workspace/evaluate.py")
+    data = prepared.public / "data"
+    if not data.is_dir():
+        return (metric,)
+    return metric, Mount(source=data, target="/workspace/data")

@@ -61,7 +61,7 @@ def make_jobs(
     ]
     limits = str(require_isolation().limits)
     ready = _make_ready(plan, tasks, services)
-    return _jobs(_spec(plan, ready, limits), ready, experiment, services)
+    return _jobs(experiment_spec(plan, ready, limits), ready, experiment, services)
 
 
 def jobs_of(experiment: Experiment, services: Services) -> list[Job]:
@@ -111,7 +111,8 @@ def _jobs(
     ]
 
 
-def _spec(plan: Plan, ready: list[Ready], limits: str) -> ExperimentSpec:
+def experiment_spec(plan: Plan, ready: list[Ready], limits: str) -> ExperimentSpec:
+    """Return the plan with the versions and limits it is carried out under."""
     return ExperimentSpec(
         **{name: getattr(plan, name) for name in ExperimentOptions.model_fields},
         tasks=tuple(_task_spec(one.task) for one in ready),

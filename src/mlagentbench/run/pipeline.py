@@ -7,6 +7,7 @@ from typing import Any
 from mlagentbench.core import (
     Ending,
     NullObserver,
+    Origin,
     Progress,
     RunId,
     RunObserver,
@@ -83,6 +84,11 @@ def resume(
     A run whose trace is damaged ends `broken` with the reason; the others continue.
     The experiment's earlier total limits no longer hold; `total` sets new ones.
     """
+    if experiment.spec.origin is not Origin.RUN:
+        raise UsageError(
+            f"the runs of {experiment.folder} were made elsewhere and cannot be"
+            f" resumed; `mlab score {experiment.folder}` grades them again"
+        )
     require_linux("a run")
     limits = total or TotalLimits()
     if limits.cost_usd is not None:

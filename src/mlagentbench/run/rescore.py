@@ -121,7 +121,7 @@ async def _grade_all(rescoring: Rescoring, progress: Progress) -> list[Scorecard
     attempts = last_attempt_of(rescoring.old)
     spec = rescoring.experiment.spec
     sandbox = SandboxUsed(provider=spec.sandbox, limits=spec.limits, unsafe=spec.unsafe)
-    context = evaluation_context(sandbox, prices=rescoring.prices)
+    context = evaluation_context(sandbox, prices=rescoring.prices, origin=spec.origin)
     cards: list[Scorecard] = []
     for task, jobs in rescoring.by_task():
         slots = asyncio.Semaphore(_parallel(task))

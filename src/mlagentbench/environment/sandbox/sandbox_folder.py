@@ -29,7 +29,12 @@ from mlagentbench.core import (
 )
 from mlagentbench.environment.sandbox.cgroups import remove_cgroups
 from mlagentbench.environment.sandbox.host import as_root
-from mlagentbench.environment.sandbox.sandbox_spec import USER, WORKSPACE, SandboxSpec
+from mlagentbench.environment.sandbox.sandbox_spec import (
+    USER,
+    WORKSPACE,
+    Mount,
+    SandboxSpec,
+)
 from mlagentbench.environment.sandbox.seccomp import seccomp_filter
 from mlagentbench.environment.sandbox.watchdog import (
     folders_of_launchers,
@@ -198,6 +203,19 @@ def fill(folder: SandboxFolder, spec: SandboxSpec, uid: int) -> None:
         inside = folder.workspace.rglob("*")
         for path in (folder.workspace, folder.tmp, *inside):
             os.chown(path, uid, uid, follow_symlinks=False)
+
+
+def copy_workspace(starter: Path, mounts: Iterable[Mount], into: Path) -> None:
+    """Copy the files that an agent sees at the start into an empty folder."""
+    _copy_files(starter, into)
+    for mount in mounts:
+        _refuse_unreadable(mount.source)
+        copy = into / PurePosixPath(mount.target).name
+        if mount.source.is_dir():
+            copy.mkdir()
+            _copy_files(mount.source, copy)
+        else:
+            shutil.copyfile(mount.source, copy)
 
 
 def _copy_files(source: Path, target: Path) -> None:

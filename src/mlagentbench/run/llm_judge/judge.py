@@ -13,10 +13,12 @@ from contextlib import redirect_stdout
 from inspect_ai.model import get_model
 
 from mlagentbench.core import (
+    Origin,
     Progress,
     ProviderError,
     RecordError,
     Scorecard,
+    UsageError,
     blame,
     provider_info,
     shortened,
@@ -64,6 +66,11 @@ def ask_judge(
     scorecard stays as it is and the reason is kept.
     """
     spec = experiment.spec
+    if spec.origin is Origin.EXTERNAL:
+        raise UsageError(
+            f"the runs of {experiment.folder} were made elsewhere: there are no steps"
+            " that a judge could rate"
+        )
     session = JudgeSession(judge, spec.patience, VotesFile(experiment))
     cards = experiment.scorecards
     questions = list(_questions(experiment, session, last_attempts(cards)))

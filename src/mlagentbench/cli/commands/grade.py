@@ -1,0 +1,101 @@
+"""`mlab grade`: scorecards for submissions that were made elsewhere."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mlagentbench.cli.console import err, print_json, print_table
+from mlagentbench.cli.options import edition_option, json_option, out_option
+from mlagentbench.core import UsageError, first_lines, harmless
+from mlagentbench.tasks import load_task
+
+if TYPE_CHECKING:
+    from mlagentbench.core import Scorecard, Task
+
+
+@click.command("grade")
+@click.argument("task", metavar="TASK")
+@click.argument(
+    "submissions",
+    nargs=-1,
+    required=True,
+    metavar="SUBMISSION...",
+    type=click.Path(path_type=Path),
+)
+@click.option(
+    "--as",
+    "name",
+    metavar="NAME",
+    help="Name of who made the submissions. Default: the name of each file or folder.",
+)
+@edition_option
+@out_option
+@json_option
+def command(
+    *,
+    task: str,
+    submissions: tuple[Path, ...],
+    name: str | None,
+    edition: str,
+    out: Path,
+    as_json: bool,
+) -> int:
+    """Grade submissions that were made elsewhere.
+
+    SUBMISSION is a folder with the files that the task asks for, or the file itself
+    if it is only one. Scorecards are written to an experiment below --out, with the
+    origin `external`. Exits with 1 if a submission has no score.
+    """
+    found = load_task(task, edition=edition)
+    if name is not None and not name.strip():
+        raise UsageError("--as needs a name that is not empty")
+    for path in submissions:
+        # A link whose target is gone is a failed submission, not a wrong command.
+        if not (path.exists() or path.is_symlink()):
+            raise UsageError(f"there is no file or folder {path}")
+
+    from mlagentbench.cli.console import Screen
+    from mlagentbench.cli.outcome import save_report
+    from mlagentbench.core import default_cache
+    from mlagentbench.run import grade_outside
+
+    paths = list(dict.fromkeys(submissions))
+    with Screen() as screen:
+        experiment = grade_outside(
+            found, paths, name=name, out=out, cache=default_cache(), progress=screen
+        )
+    report = save_report(experiment, open_it=False)
+    cards = experiment.scorecards
+    for warning in experiment.warnings:
+        err().print(warning, markup=False)
+    if as_json:
+        documents = [card.model_dump(mode="json") for card in cards]
+        print_json({"experiment": str(experiment.folder), "scorecards": documents})
+    else:
+        _print(found, cards)
+        click.echo(f"report: {report}")
+    return 0 if all(card.score is not None for card in cards) else 1
+
+
+def _print(task: "Task", cards: "list[Scorecard]") -> None:
+    """Print one row per submission, the best first."""
+    from mlagentbench.report import percent, with_unit
+
+    def badness(card: "Scorecard") -> tuple[bool, float]:
+        return card.score is None, -task.direction.sign * (card.score or 0.0)
+
+    several = len({card.seed for card in cards}) > 1
+    rows = []
+    for card in sorted(cards, key=badness):
+        why = card.submission_error or ("" if card.ending.counts else card.reason) or ""
+        rows.append(
+            [
+                harmless(f"{card.agent}, {card.seed}" if several else card.agent),
+                "-" if card.score is None else with_unit(card.score, task.unit),
+                "-" if card.score is None else percent(card.improvement),
+                "yes" if card.success else "no",
+                harmless(first_lines(why, lines=1, characters=200)).replace("\n", " "),
+            ]
+        )
+    print_table(["submission", task.metric, "improvement", "success", "problem"], rows)

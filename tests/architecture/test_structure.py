@@ -14,6 +14,7 @@ import pytest
 PROJECT = Path(__file__).parents[2]
 PACKAGE = PROJECT / "src" / "mlagentbench"
 SUITE = PACKAGE / "tasks" / "suite"
+TEMPLATES = PACKAGE / "tasks" / "templates"
 COMMANDS = ("cli", "commands")
 ARCHITECTURE = PROJECT / "docs" / "architecture.md"
 QUESTIONS = (
@@ -68,7 +69,9 @@ def relative(path):
 SOURCES = [
     path
     for path in sorted(PACKAGE.rglob("*.py"))
-    if not path.is_relative_to(SUITE) and path.name != "__main__.py"
+    if not path.is_relative_to(SUITE)
+    and not path.is_relative_to(TEMPLATES)
+    and path.name != "__main__.py"
 ]
 MODULES = {
     ".".join(("mlagentbench", *relative(path).with_suffix("").parts)): path

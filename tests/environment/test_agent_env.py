@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,11 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.core.errors import MachineError
+from mlagentbench.core.errors import MachineError, TaskError
 from mlagentbench.environment import agent_env as building
-from mlagentbench.environment.agent_env import ensure_agent_env, find_agent_env
+from mlagentbench.environment.agent_env import (
+    ensure_agent_env,
+    ensure_task_env,
+    find_agent_env,
+)
+from mlagentbench.tasks.digest import data_digest, task_digest
+from mlagentbench.tasks.load import load_task
 
 LOCKS = Path(building.__file__).parent / "locks"
+QUICK = Path(__file__).parents[1] / "data/recorded/task"
 BUILD = """
 import sys
 from pathlib import Path
@@ -108,7 +116,7 @@ def test_another_lock_is_another_environment(small, tmp_path, monkeypatch):
     first = ensure_agent_env(tmp_path, "base")
     monkeypatch.setattr(building, "_lock", lambda _: "threadpoolctl==3.7.0\n")
     assert find_agent_env(tmp_path, "base") is None
-    assert building._digest("base") != first.digest
+    assert building._digest("threadpoolctl==3.7.0\n") != first.digest
 
 
 def test_two_that_build_at_once_end_with_the_same(tmp_path):
@@ -159,3 +167,74 @@ def test_a_package_that_cannot_be_fetched_is_named(tmp_path, monkeypatch):
 def test_a_relative_cache_is_as_good_as_any(small, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert ensure_agent_env(Path("c"), "base").path.is_absolute()
+
+
+@pytest.fixture
+def declares(tmp_path):
+    """Return a task that declares packages, in a folder that it keeps."""
+    folder = tmp_path / "task"
+    shutil.copytree(QUICK, folder)
+    text = (folder / "task.toml").read_text()
+
+    def declare(*packages):
+        line = f"agent_packages = {list(packages)}".replace("'", '"')
+        (folder / "task.toml").write_text(
+            text.replace("\nversion", f"\n{line}\nversion")
+        )
+        return load_task(folder)
+
+    return declare
+
+
+def test_declared_packages_are_locked_once_and_installed_on_top(
+    small, tmp_path, declares
+):
+    task = declares("deprecated<2")
+    built = ensure_task_env(tmp_path, task, "base")
+    installed = built.path.glob("lib/python*/site-packages/*.dist-info")
+    names = {path.name.partition("-")[0] for path in installed}
+    assert names == {"threadpoolctl", "deprecated", "wrapt"}
+    assert built.path.name == f"base+quick-{built.digest[:12]}"
+    lock = task.folder / "packages.lock"
+    first, *pins = lock.read_text().splitlines()
+    assert "base and deprecated<2" in first
+    assert all(re.fullmatch(r"[\w-]+==[\d.]+", pin) for pin in pins)
+    assert len(pins) == 3
+
+    # A lock that fits is used as it is, whatever the index has by now.
+    lock.write_text(f"{first}\nthreadpoolctl==3.8.0\n")
+    assert ensure_task_env(tmp_path, task, "base").digest != built.digest
+    again = ensure_task_env(tmp_path, declares("deprecated"), "base")
+    assert again.path.name.startswith("base+quick-")
+    assert lock.read_text().splitlines()[1:] == pins
+
+
+def test_other_environments_of_a_task_are_without_its_packages(
+    small, tmp_path, declares
+):
+    task = declares("deprecated")
+    assert ensure_task_env(tmp_path, task, "numpy").name == "numpy"
+    assert not (task.folder / "packages.lock").exists()
+
+
+def test_a_lock_is_part_of_the_task_but_not_of_its_data(declares):
+    task = declares("deprecated")
+    before = task_digest(task.folder), data_digest(task)
+    (task.folder / "packages.lock").write_text("deprecated==1.0\n")
+    assert task_digest(task.folder) != before[0]
+    assert data_digest(task) == before[1]
+
+
+def test_a_declared_package_that_does_not_exist_is_named(small, tmp_path, declares):
+    task = declares("no-such-package-xyz")
+    with pytest.raises(MachineError, match=r"no-such-package-xyz.*network"):
+        ensure_task_env(tmp_path, task, "base")
+    assert not (task.folder / "packages.lock").exists()
+
+
+@pytest.mark.parametrize(
+    "bad", ["--index-url=x", "a b", "a @ file:///x", "./x", "a\\n"]
+)
+def test_only_plain_package_names_can_be_declared(declares, bad):
+    with pytest.raises(TaskError, match=r"agent_packages.*name==1\.0"):
+        declares(bad)

@@ -1,7 +1,7 @@
 import pytest
 from tests.support.records import CONTEXT, end, model_call, step, toy_task
 
-from mlagentbench.core.scorecard import RunId
+from mlagentbench.core.scorecard import Origin, RunId
 from mlagentbench.core.trace import Ending, Seconds, Spent, Trace
 from mlagentbench.evaluation.by_budget import StepVerdict
 from mlagentbench.evaluation.cost import Price
@@ -52,6 +52,18 @@ def test_a_run_that_was_not_the_agents_doing_claims_nothing(ending):
 def test_a_run_that_ended_otherwise_is_judged_on_what_it_left(ending):
     card = evaluate_run(toy(), RUN, trace(ending), Verdict(score=75.0), CONTEXT)
     assert card.success
+
+
+def test_outside_work_without_steps_is_scored_but_its_process_is_not_checked():
+    outside = CONTEXT.model_copy(update={"origin": Origin.EXTERNAL})
+    empty = trace().model_copy(update={"steps": ()})
+    card = evaluate_run(toy(), RUN, empty, Verdict(score=99.0), outside)
+    assert (card.origin, card.process, card.failure) == (Origin.EXTERNAL, {}, None)
+    assert card.agent_shown == "tuner (external)"
+    run = evaluate_run(toy(), RUN, empty, Verdict(score=99.0), CONTEXT)
+    assert run.origin is Origin.RUN
+    assert run.process
+    assert run.failure
 
 
 def test_a_trace_without_an_end_was_interrupted():

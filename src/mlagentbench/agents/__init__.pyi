@@ -1,4 +1,5 @@
 from .catalogue import AGENTS as AGENTS
+from .catalogue import TEMPLATE as TEMPLATE
 from .catalogue import find_agent as find_agent
 from .catalogue import load_agent as load_agent
 from .catalogue import refuse_without_model as refuse_without_model

@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import cast
 
 from pydantic import Field
@@ -118,6 +119,9 @@ _ENTRIES = (
     ),
 )
 AGENTS = {entry.name: entry for entry in _ENTRIES}
+
+TEMPLATE = Path(__file__).parent / "templates" / "new_agent.py"
+"""An outside agent to start an own one from."""
 
 
 def find_agent(name: str) -> AgentEntry:

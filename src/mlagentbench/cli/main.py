@@ -37,6 +37,8 @@ COMMANDS = {
     "prune": "Delete snapshots that no run refers to.",
     "workspace": "Write the workspace of a task into a folder.",
     "grade": "Grade submissions that were made elsewhere.",
+    "new-agent": "Write a small agent into a new file.",
+    "new-task": "Write a small complete task into a new folder.",
 }
 """The summary of each, in the order a newcomer needs them.
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from enum import StrEnum, auto
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, FiniteFloat, PositiveFloat, PositiveInt
 
@@ -91,6 +91,14 @@ AgentEnvName = Literal["base", "torch", "numpy"]
 """The environments code can run in, each built from its own lock file."""
 
 
+Requirement = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*((==|>=|<=|~=|!=|<|>)[\w.*+!,<>=~]+)?$"),
+]
+"""A package as pip names it, such as `lightgbm` or `lightgbm==4.6.0`; no option, no
+address and no path."""
+
+
 class Grading(Record):
     """The way submitted code is graded: run in a fresh sandbox, without labels."""
 
@@ -151,6 +159,8 @@ class Task(Record):
     unit: str
     agent_env: AgentEnvName = "base"
     """The environment of the agent's code."""
+    agent_packages: tuple[Requirement, ...] = ()
+    """Packages to install on top of `agent_env`, for the agent and for graded code."""
     script: str = "train.py"
     """The starter's entry point."""
     submission: tuple[str, ...] = Field(min_length=1)

@@ -4,6 +4,7 @@ from .action import Completion as Completion
 from .actions import ACTIONS as ACTIONS
 from .agent_env import AgentEnv as AgentEnv
 from .agent_env import ensure_agent_env as ensure_agent_env
+from .agent_env import ensure_task_env as ensure_task_env
 from .agent_env import find_agent_env as find_agent_env
 from .paths import BACKUP as BACKUP
 from .paths import refusal_note as refusal_note

@@ -1,11 +1,15 @@
 """The environment that agents' code runs in, built once from a committed lock.
 
+A task that declares packages has an environment of its own: the packages are resolved
+once, together with those of the variant that it names, into a lock in its folder.
+
 It is a virtual environment in the cache, never the harness's own, and read-only in
 every sandbox. It appears under its name only when it is complete, so that a build that
 was killed leaves nothing that could be taken for one.
 """
 
 import hashlib
+import json
 import os
 import platform
 import re
@@ -20,18 +24,26 @@ from mlagentbench.core import (
     Progress,
     Record,
     Silent,
+    Task,
     build_folder,
     exclusive_lock,
+    scratch_folder,
+    write_atomically,
+    writing_to,
 )
 from mlagentbench.environment.sandbox.sandbox_spec import AGENT_ENV
 
 _PYTHON = "bin/python"
+_INSTALLED = "lock.txt"
+_CUDA = ("nvidia-", "cuda-", "triton")
 _UMASK = 0o022
 
 
 class AgentEnv(Record):
     """An environment that is built and ready."""
 
+    name: str
+    """The variant, or the variant and the task that adds packages to it."""
     path: Path
     digest: str
     """Of the lock and the interpreter it was built for."""
@@ -39,38 +51,102 @@ class AgentEnv(Record):
 
 def find_agent_env(cache: Path, variant: AgentEnvName) -> AgentEnv | None:
     """Return the environment if it is there; build nothing."""
-    digest = _digest(variant)
-    path = cache.absolute() / "agent-env" / f"{variant}-{digest[:12]}"
-    if not (path / _PYTHON).is_file():
-        return None
-    return AgentEnv(path=path, digest=digest)
+    return _find(cache, variant, _lock(variant))
 
 
 def ensure_agent_env(
     cache: Path, variant: AgentEnvName, progress: Progress | None = None
 ) -> AgentEnv:
     """Return the environment, built first if need be."""
-    if found := find_agent_env(cache, variant):
+    return _ensure(cache, variant, _lock(variant), progress or Silent())
+
+
+def ensure_task_env(
+    cache: Path, task: Task, variant: AgentEnvName, progress: Progress | None = None
+) -> AgentEnv:
+    """Return the environment of a task's code, with the packages that it declares."""
+    progress = progress or Silent()
+    base = ensure_agent_env(cache, variant, progress)
+    if not task.agent_packages or variant != task.agent_env:
+        return base
+    lock = _task_lock(task, base, progress)
+    return _ensure(cache, f"{variant}+{task.id}", lock, progress)
+
+
+def _find(cache: Path, name: str, lock: str) -> AgentEnv | None:
+    digest = _digest(lock)
+    path = cache.absolute() / "agent-env" / f"{name}-{digest[:12]}"
+    if not (path / _PYTHON).is_file():
+        return None
+    return AgentEnv(name=name, path=path, digest=digest)
+
+
+def _ensure(cache: Path, name: str, lock: str, progress: Progress) -> AgentEnv:
+    if found := _find(cache, name, lock):
         return found
     home = cache.absolute() / "agent-env"
-    with exclusive_lock(home / f".{variant}.lock"):
-        if found := find_agent_env(cache, variant):
+    with exclusive_lock(home / f".{name}.lock"):
+        if found := _find(cache, name, lock):
             return found
-        target = home / f"{variant}-{_digest(variant)[:12]}"
+        target = home / f"{name}-{_digest(lock)[:12]}"
         # A folder that exists already is one whose interpreter is gone.
-        with build_folder(target, variant) as new:
-            _fill(new, variant, progress or Silent())
-    if found := find_agent_env(cache, variant):
+        with build_folder(target, name) as new:
+            _fill(new, name, lock, progress)
+    if found := _find(cache, name, lock):
         return found
     raise MachineError(f"the agents' environment in {home} is not usable")
 
 
-def _fill(folder: Path, variant: AgentEnvName, progress: Progress) -> None:
+TASK_LOCK = "packages.lock"
+"""The file of a task folder with all packages of its own environment."""
+
+
+def _task_lock(task: Task, base: AgentEnv, progress: Progress) -> str:
+    """Return the lock of a task's packages; resolve them if it is missing or stale."""
+    path = task.folder / TASK_LOCK
+    header = (
+        f"# Resolved from {task.agent_env} and {', '.join(task.agent_packages)};"
+        " delete this file to resolve again.\n"
+    )
+    with exclusive_lock(base.path.parent / f".{task.id}.packages"):
+        if path.is_file():
+            lock = path.read_text(encoding="utf-8")
+            if lock.startswith(header):
+                return lock
+        progress.start(f"resolving the packages of {task.id}", None)
+        pins = {line for line in _lock(task.agent_env).splitlines() if "==" in line}
+        pins |= _resolve(task.agent_packages, base)
+        lock = header + "".join(f"{pin}\n" for pin in sorted(pins))
+        with writing_to(task.folder):
+            write_atomically(path, lock)
+    return lock
+
+
+def _resolve(requirements: tuple[str, ...], base: AgentEnv) -> set[str]:
+    """Return pins of the packages to add to an environment, dependencies included."""
+    with scratch_folder() as scratch:
+        report = scratch / "report.json"
+        # The packages of the base stay at their versions.
+        pip = _pip(base.path, "--dry-run", "--report", str(report))
+        command = [*pip, "-c", str(base.path / _INSTALLED), *requirements]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise MachineError(_explain_pip_failure(done.stderr.splitlines()))
+        listed = json.loads(report.read_bytes())["install"]
+    found = [one["metadata"] for one in listed]
+    # The torch environment leaves out the CUDA packages that torch asks for.
+    return {
+        f"{one['name'].lower()}=={one['version']}"
+        for one in found
+        if not one["name"].startswith(_CUDA)
+    }
+
+
+def _fill(folder: Path, name: str, lock: str, progress: Progress) -> None:
     folder.chmod(0o755)
     _make_venv(folder)
-    lock = _lock(variant)
     named = [line for line in lock.splitlines() if not line.startswith("#")]
-    progress.start(f"fetching the agents' {variant} environment", len(named))
+    progress.start(f"fetching the agents' {name} environment", len(named))
     _install(folder, lock, progress)
     progress.start("compiling the installed packages", None)
     # Some packages ship files that do not compile; nothing imports those.
@@ -102,13 +178,9 @@ def _make_venv(folder: Path) -> None:
 
 
 def _install(folder: Path, lock: str, progress: Progress) -> None:
-    listed = folder / "lock.txt"
+    listed = folder / _INSTALLED
     listed.write_text(lock)
-    command = [
-        *(sys.executable, "-m", "pip", "--python", str(folder / _PYTHON), "install"),
-        *("--no-deps", "--no-compile", "--only-binary=:all:", "--no-input"),
-        *("--progress-bar=off", "--disable-pip-version-check", "-r", str(listed)),
-    ]
+    command = _pip(folder, "--no-deps", "--no-compile", "-r", str(listed))
     output: list[str] = []
     with subprocess.Popen(
         command,
@@ -126,6 +198,15 @@ def _install(folder: Path, lock: str, progress: Progress) -> None:
                 progress.start("installing the fetched packages", None)
     if pip.returncode != 0:
         raise MachineError(_explain_pip_failure(output))
+
+
+def _pip(folder: Path, *words: str) -> list[str]:
+    """Return the command that installs into the environment in `folder`."""
+    return [
+        *(sys.executable, "-m", "pip", "--python", str(folder / _PYTHON), "install"),
+        *("--only-binary=:all:", "--no-input", "--progress-bar=off"),
+        *("--disable-pip-version-check", *words),
+    ]
 
 
 def _explain_pip_failure(output: list[str]) -> str:
@@ -148,7 +229,7 @@ def _lock(variant: AgentEnvName) -> str:
     return (files("mlagentbench.environment") / "locks" / f"{variant}.txt").read_text()
 
 
-def _digest(variant: AgentEnvName) -> str:
+def _digest(lock: str) -> str:
     interpreter = f"{sys.implementation.cache_tag} {platform.python_version()}"
-    described = f"{_lock(variant)}\n{interpreter} {platform.machine()}\n"
+    described = f"{lock}\n{interpreter} {platform.machine()}\n"
     return hashlib.sha256(described.encode()).hexdigest()

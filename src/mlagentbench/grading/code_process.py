@@ -40,7 +40,7 @@ from mlagentbench.environment import (
     ResponseLimits,
     SandboxSpec,
     ask_sandboxed,
-    ensure_agent_env,
+    ensure_task_env,
     open_sandbox,
 )
 from mlagentbench.grading import driver_main
@@ -103,7 +103,7 @@ def _take_turns(request: CodeRequest) -> Turns:
     task, grading = request.task, request.task.grading
     if grading is None:
         raise SandboxError(f"{task.id} does not say how submitted code is run")
-    agent_env = ensure_agent_env(request.cache, grading.agent_env)
+    agent_env = ensure_task_env(request.cache, task, grading.agent_env)
     with _starter_files(task) as starter, _reserved_core(request, grading) as cores:
         turns = TimedTurns(request, grading, agent_env.path, cores, starter)
         return asyncio.run(turns.take_all())

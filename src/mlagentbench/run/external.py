@@ -27,7 +27,7 @@ from mlagentbench.core import (
 from mlagentbench.environment import (
     AgentEnv,
     copy_workspace,
-    ensure_agent_env,
+    ensure_task_env,
     require_isolation,
     save_outside_submission,
 )
@@ -119,7 +119,7 @@ def _make_gradable(task: Task, cache: Path, progress: Progress) -> tuple[Ready, 
         if task.grading is not None:
             limits = str(require_isolation().limits)
             name = task.grading.agent_env
-            envs[name] = ensure_agent_env(cache, name, progress)
+            envs[name] = ensure_task_env(cache, task, name, progress)
         prepared: Prepared = prepare_task(task, cache, progress)
     return Ready(task, prepared, envs), limits
 

@@ -119,9 +119,9 @@ def experiment_spec(plan: Plan, ready: list[Ready], limits: str) -> ExperimentSp
         sandbox="bwrap",
         limits=limits,
         agent_env={
-            name: built.digest
+            built.name: built.digest
             for one in ready
-            for name, built in one.agent_envs.items()
+            for built in one.agent_envs.values()
         },
         packages={name: version(name) for name in PACKAGES},
         python=platform.python_version(),

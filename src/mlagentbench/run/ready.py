@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mlagentbench.agents import find_agent, load_agent, refuse_without_model
 from mlagentbench.core import AgentEnvName, Progress, Task, UsageError, writing_to
-from mlagentbench.environment import AgentEnv, ensure_agent_env
+from mlagentbench.environment import AgentEnv, ensure_task_env
 from mlagentbench.experiment import NO_MODEL, Plan
 from mlagentbench.run.models.choice import full_model_name
 from mlagentbench.tasks import Prepared, load_task, prepare_task
@@ -92,6 +92,7 @@ def make_ready(task: Task, cache: Path, progress: Progress) -> Ready:
     """Build the task's data and the environments its code runs in, once."""
     with writing_to(cache):
         envs = {
-            name: ensure_agent_env(cache, name, progress) for name in task.agent_envs
+            name: ensure_task_env(cache, task, name, progress)
+            for name in task.agent_envs
         }
         return Ready(task, prepare_task(task, cache, progress), envs)

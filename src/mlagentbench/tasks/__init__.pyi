@@ -13,6 +13,8 @@ from .load import write_measured as write_measured
 from .prepare import Prepared as Prepared
 from .prepare import find_prepared as find_prepared
 from .prepare import prepare_task as prepare_task
+from .skeleton import KINDS as KINDS
+from .skeleton import write_skeleton as write_skeleton
 from .sources import PipArchive as PipArchive
 from .task_code import Prepare as Prepare
 from .task_code import load_grade as load_grade

@@ -7,7 +7,12 @@ from pathlib import Path
 from mlagentbench.core import Task
 
 _WRITTEN_ABOUT_THE_FOLDER = frozenset({"measured.json", "checks.json"})
-_NO_PART_OF_DATA = frozenset({"grade.py", "problem.md", "README.md", "task.toml"})
+_NO_PART_OF_DATA = frozenset(
+    {"grade.py", "problem.md", "README.md", "task.toml", "packages.lock"}
+)
+
+FILES = "files"
+"""The folder of data that a task brings along."""
 
 _SHARED_BY_PREPARE = ("data", "images", "papers", "pubmed")
 
@@ -25,10 +30,11 @@ def data_digest(task: Task) -> str:
     """Return the digest of everything that determines the prepared data.
 
     These are the edition's table, the files beside task.toml that prepare.py can
-    import or copy, and the modules that the suite's tasks share.
+    import or copy, the data in `files/`, and the modules that the suite's tasks share.
     """
     beside = task.folder.iterdir()
-    files = (path for path in beside if path.name not in _NO_PART_OF_DATA)
+    files = [path for path in beside if path.name not in _NO_PART_OF_DATA]
+    files += (task.folder / FILES).rglob("*")
     table = f"{task.name} {task.data.model_dump_json()}"
     here = Path(__file__).parent
     shared = _digest(here, (here / f"suite_{name}.py" for name in _SHARED_BY_PREPARE))

@@ -174,6 +174,8 @@ def _reason(detail: ErrorDetails) -> str:
             return "is missing"
         case "extra_forbidden":
             return "is not a field of a task; remove or correct it"
+        case "string_pattern_mismatch" if "agent_packages" in detail["loc"]:
+            return f"is {detail['input']!r}: it should be like name or name==1.0"
         case "string_pattern_mismatch":
             return f"may not be {detail['input']!r}: letters, digits and - only"
     message = detail["msg"].replace("Input should", "it should")

@@ -1,12 +1,15 @@
 """`mlab new-task` and `mlab new-agent`: skeletons that run as they are."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from mlagentbench.tasks.digest import task_digest
 from mlagentbench.tasks.load import CANARY, load_task
 from mlagentbench.tasks.skeleton import KINDS, TEMPLATES
+
+QUICK = Path(__file__).parents[1] / "data/recorded/task"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -62,13 +65,14 @@ def test_a_bad_name_is_refused_and_nothing_is_written(mlab, tmp_path, words, hin
     assert (tmp_path / "full.py").read_text() == "mine"
 
 
-def test_new_agent_improves_a_new_task(mlab, tmp_path, monkeypatch):
-    mlab("new-task", "rain")
+def test_new_agent_improves_a_task(mlab, tmp_path, monkeypatch):
     said = mlab("new-agent", "doubler")
     assert said.code == 0, said.err
     assert "--agent doubler:solve" in said.out
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    run = mlab("run", "./rain", "--agent", "doubler:solve", "--json")
+    run = mlab(
+        *("run", QUICK, "--agent", "doubler:solve", "--max-steps", "8", "--json")
+    )
     (card,) = json.loads(run.out)["scorecards"]
     assert (card["ending"], card["success"]) == ("submitted", True)

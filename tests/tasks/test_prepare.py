@@ -15,6 +15,7 @@ import pytest
 from mlagentbench.core.errors import MachineError, TaskError
 from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import find_prepared, prepare_task, verify
+from mlagentbench.tasks.skeleton import write_skeleton
 
 PREPARE = """
 import sys
@@ -201,3 +202,15 @@ def test_a_changed_task_never_meets_old_data(folder, edit, own_cache, task):
     assert first.folder != second.folder
     one, other = (Path(p.public, "data", "test.csv") for p in (first, second))
     assert one.read_bytes() != other.read_bytes()
+
+
+def test_a_changed_file_of_the_task_is_prepared_again(tmp_path):
+    write_skeleton("rain", "tabular", tmp_path / "rain")
+    first = prepare_task(load_task(tmp_path / "rain"), tmp_path / "cache")
+    table = tmp_path / "rain/files/mixtures.csv"
+    lines = table.read_text().splitlines(keepends=True)
+    table.write_text("".join([lines[0], *lines[2:]]))
+    second = prepare_task(load_task(tmp_path / "rain"), tmp_path / "cache")
+    one, other = (Path(p.public, "data", "test.csv") for p in (first, second))
+    assert len(one.read_text().splitlines()) == 201
+    assert len(other.read_text().splitlines()) == 200

@@ -1,4 +1,4 @@
-"""Predict strength with a few boosted trees on two columns.
+"""Predict strength with a few boosted trees on three columns.
 
 Writes validation.csv and submission.csv (Id,strength).
 """
@@ -9,7 +9,7 @@ import pandas as pd
 from evaluate import mean_absolute_error
 from sklearn.ensemble import GradientBoostingRegressor
 
-COLUMNS = ["cement", "water"]
+COLUMNS = ["cement", "water", "days"]
 TREES = 20
 LEARNING_RATE = 0.05
 MAX_DEPTH = 2

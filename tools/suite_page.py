@@ -1,4 +1,4 @@
-"""Write docs/suite.md: what each task is, and how far an agent without a model gets.
+"""Write docs/suite.md: the tasks, and the scores of agents without a model.
 
     python tools/suite_page.py               from what was measured and the kept runs
     python tools/suite_page.py EXPERIMENT... keep those experiments' scorecards before
@@ -21,30 +21,37 @@ from mlagentbench.tasks.load import load_task, task_ids
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "suite.md"
 RUNS = DOCS / "suite-runs.jsonl"
-INTRODUCTION = """# The suite
+INTRODUCTION = """# Tasks
 
-Every task runs on one CPU core with no GPU, no account, and no download but from
-package registries. *Starter* is what an agent is given, *reference* a good solution
-that fits the budget; both are means over at least {n} seeds in the real sandbox, with
-their standard deviation. *Bar* is what counts as success: 10 % better than the starter.
-`mlab measure TASK` measures again, `mlab check TASK` says whether a task is sound.
+Every task runs on one CPU core without a GPU. Its data comes from package registries or
+is generated, and you need no account.
+
+- *Data* is real, a substitute (other real data of the same kind), semi-synthetic (made
+  from real data) or generated.
+- *Starter* is the code that an agent is given, and *reference* is a good solution
+  within the budget. Both are means over at least {n} seeds in the real sandbox, with
+  their standard deviation.
+- *Threshold* is the score that counts as success: 10 % better than the starter.
+
+`mlab measure TASK` measures starter and reference again. `mlab check TASK` validates a
+task.
 
 """
 SECTIONS = {
     "tuner": """
-## How far tuning gets
+## Baseline: tuning constants
 
-The agent `tuner` has no language model: it varies the number constants of the starter
-and keeps what its validation score says is best. Here it had {steps} steps and
+The agent `tuner` has no language model. It varies the number constants of the starter
+and submits the script with the best validation score. Here it had {steps} steps and
 {minutes:g} minutes for a task.
 
     mlab run --all --agent tuner --max-minutes {minutes:g} --parallel 2
 
 """,
     "reference": """
-## What is possible
+## Upper baseline: the reference
 
-The agent `reference` submits the known good solution of each task, trained and judged
+The agent `reference` submits the reference solution of each task, executed and graded
 like any other.
 
     mlab run --all --agent reference --parallel 2
@@ -100,7 +107,7 @@ def page() -> str:
 
 TASK_COLUMNS = (
     *("task", "metric", "better", "data", "MB", "GB", "minutes"),
-    *("starter", "bar", "reference"),
+    *("starter", "threshold", "reference"),
 )
 
 

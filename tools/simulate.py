@@ -1,13 +1,13 @@
-"""Check the intervals and tests of `evaluation/statistics` on made-up studies.
+"""Check the intervals and tests of `evaluation/statistics` on simulated studies.
 
     python tools/simulate.py                 print the tables; 2,000 studies a point
     python tools/simulate.py --studies 200   the same, faster and less sure
     python tools/simulate.py --write         also keep the result and write it into
-                                             docs/metrics.md
+                                             docs/simulation.md
     python tools/simulate.py --page          only write what was kept into the page
 
-The truth of a made-up study is known, so that it can be counted how often an interval
-holds it, and how often a comparison of equals finds a difference.
+A simulated study has a known truth. So it can be counted how often an interval contains
+it, and how often a comparison of two equal agents reports a difference.
 """
 
 import argparse
@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from simulated_studies import Point, points, shares  # beside this file
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGE = DOCS / "metrics.md"
-KEPT = DOCS / "metrics-simulation.json"
+PAGE = DOCS / "simulation.md"
+KEPT = DOCS / "simulation.json"
 BEGIN = "<!-- simulation: written by tools/simulate.py -->"
 END = "<!-- /simulation -->"
 
@@ -70,16 +70,16 @@ def tables(rows: list[Row]) -> str:
     """Write a summary, and what it is the mean of."""
     groups = grouped(rows)
     summary = [_summary(name, group) for name, group in groups.items()]
-    columns = ["what", "is asked", "grid points", "mean", "least", "most", "holds"]
+    columns = ["method", "required", "grid points", "mean", "min", "max", "met"]
     detail = [_detail(name, group) for name, group in _by_size(rows).items()]
-    head = f"{rows[0]['studies']:,} made-up studies at each point of the grid.\n\n"
+    head = f"{rows[0]['studies']:,} simulated studies at each point of the grid.\n\n"
     return (
         head
         + _table(columns, summary)
-        + "\nWhat was true in them:\n\n"
+        + "\nTrue success rates or scores in these studies:\n\n"
         + "".join(map(_truths, groups.items()))
-        + "\nBy size of study, over the kinds of truth:\n\n"
-        + _table(["what", "tasks", "runs", "mean", "least", "most"], detail)
+        + "\nBy number of tasks and of runs per task:\n\n"
+        + _table(["method", "tasks", "runs", "mean", "min", "max"], detail)
     )
 
 

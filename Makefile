@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -n $(shell echo $$(( $$(nproc) * 2 ))) --dist 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: help install demo test slow check check-tasks fuzz bench redteam soak study \
-    simulate clean
+    simulate docs fresh clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list.
@@ -60,6 +60,13 @@ study: .venv/.dev bwrap  ## A small local model does research; goes on where it 
 
 simulate: .venv/.dev  ## How often our intervals hold: simulated studies, some minutes.
 	@$(BIN)/python tools/simulate.py --write
+
+docs: .venv/.dev  ## Write the pages of docs/ that come from code and records.
+	@for page in suite study cli files; do $(BIN)/python tools/$${page}_page.py; done
+	@$(BIN)/python tools/simulate.py --page >/dev/null
+
+fresh:  ## Run the commands of README and docs in a fresh clone; at most 15 minutes.
+	@$(PYTHON) tools/fresh.py
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -1,10 +1,12 @@
 """Take the pictures of docs/report: every section of a report, as a reader sees it.
 
-    python -m tools.screenshots
+    python -m tools.screenshots        every picture
+    python -m tools.screenshots hero   only the picture of the README
 
-The first screens are of the paper's tables (tests/paper), in light, dark and on a
-phone. What the paper does not tell, such as steps and tokens, is shown of a study that
-is made up (benchmarks/report.py); its title says so.
+The README shows the report of this project's own runs (docs/study-runs.jsonl). The
+other first screens are of the paper's tables (tests/paper), in light, dark and on a
+phone. The paper has no steps and tokens, so these sections show a simulated study
+(benchmarks/report.py), whose title names it as such.
 """
 
 import shutil
@@ -17,12 +19,14 @@ from PIL import Image
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 from tests.paper.fixture import paper_cards
 
+from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.page import write_report
 
 PICTURES = Path(__file__).parent.parent / "docs" / "report"
+STUDY = PICTURES.parent / "study-runs.jsonl"
 LARGEST = 300_000
-TALLEST = 1_700
+TALLEST, HERO = 1_700, 1_000
 WIDE, PHONE = 1180, 390
 FROM_PAPER = ("agents", "success", "improvement-by-task", "categories")
 FROM_STUDY = (
@@ -42,13 +46,30 @@ def main() -> int:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
-        take_all(browser.new_context(), Path(name))
+        context = browser.new_context()
+        take_hero(context, Path(name))
+        if "hero" not in sys.argv[1:]:
+            take_all(context, Path(name))
         browser.close()
     large = [p.name for p in PICTURES.glob("*.png") if p.stat().st_size >= LARGEST]
     print(f"{len(list(PICTURES.glob('*.png')))} pictures in {PICTURES}")
     if large:
         print(f"too large: {', '.join(large)}")
     return 1 if large else 0
+
+
+def take_hero(context: BrowserContext, folder: Path) -> None:
+    """Take the first screen of the report of the runs in docs/study-runs.jsonl."""
+    lines = STUDY.read_text().splitlines()
+    cards = tuple(map(Scorecard.model_validate_json, lines))
+    view = ExperimentView(
+        title="A small model on house-price: four agents, five runs each",
+        created=cards[-1].created[:10],
+        cards=cards,
+    )
+    page = opened(context, write_report(view, folder / "own.html"), WIDE, "light")
+    take_top(page, "hero", HERO)
+    page.close()
 
 
 def take_all(context: BrowserContext, folder: Path) -> None:
@@ -88,10 +109,10 @@ def opened(context: BrowserContext, path: Path, width: int, scheme: str) -> Page
     return page
 
 
-def take_top(page: Page, name: str) -> None:
+def take_top(page: Page, name: str, height: int = TALLEST) -> None:
     """Take the first screens of a page."""
     width = page.viewport_size["width"] if page.viewport_size else WIDE
-    clip = {"x": 0, "y": 0, "width": width, "height": TALLEST}
+    clip = {"x": 0, "y": 0, "width": width, "height": height}
     path = PICTURES / f"{name}.png"
     page.screenshot(path=path, clip=clip, full_page=True)
     shrink(path)

@@ -28,25 +28,29 @@ NOISE = 2
 DOCS = Path(__file__).parent.parent / "docs"
 KEPT = DOCS / "study-runs.jsonl"
 PAGE = DOCS / "study.md"
-INTRODUCTION = f"""# A small model does research
+INTRODUCTION = f"""# Study of a small model
 
 Qwen2.5-Coder-1.5B (`--model local`) on {TASK}, {RUNS} runs of at most {MINUTES} minutes
-each, on two CPU cores. *Better* counts runs whose submission is better than the starter
-by more than {NOISE} standard deviations of the starter's own scores, *success* those
-more than 10 % better, with its 95 % Wilson interval; *gain* is against the starter's
-mean. `ideas=generic` tells the agent one idea per trial from a list that names no task
-and no column ([agents.md](agents.md)). Prompts and ideas were frozen before the first
-run. A reply that is under way when the time is up is waited for, and then the run ends.
+each, on two CPU cores.
+
+- *Better* counts submissions that are better than the starter by more than {NOISE}
+  standard deviations of the starter's scores.
+- *Success* counts submissions that are more than 10 % better, with its 95 % Wilson
+  interval.
+- *Improvement* is relative to the starter's mean.
+
+`ideas=generic` gives the agent one idea per trial from a list that names no task and no
+column ([agents](agents.md)). Prompts and ideas were frozen before the first run.
 
     make study
 
 """
 COMPARED = """
-## Is it more than chance?
+## Comparison of the agents
 
-Differences of success rates and of mean gains, in points. Chance is in the runs, and
-one task says nothing about others; p is corrected for all {comparisons} comparisons
-(Holm).
+Differences of success rates and of mean improvements, in percentage points. The
+intervals cover noise between runs. One task is no evidence about other tasks. p-values
+have Holm's correction for all {comparisons} comparisons.
 
 """
 EVERY_RUN = """
@@ -85,13 +89,21 @@ def _sides(counted: Sequence[Scorecard]) -> list[AgentRuns]:
 
 
 def _rates(sides: Sequence[AgentRuns]) -> str:
-    head = ["agent", "runs", "better", "success", "95 %", "median gain", "best gain"]
+    head = [
+        "agent",
+        "runs",
+        "better",
+        "success",
+        "95 %",
+        "median improvement",
+        "best improvement",
+    ]
     rows = [_rate(side) for side in sides]
     return _table([*head, "steps", "executions"], rows)
 
 
 def _rate(side: AgentRuns) -> list[str]:
-    gains = [card.improvement or 0.0 for card in side.cards]
+    improvements = [card.improvement or 0.0 for card in side.cards]
     won = sum(card.success for card in side.cards)
     rate = wilson(won, len(side.cards))
     return [
@@ -100,8 +112,8 @@ def _rate(side: AgentRuns) -> list[str]:
         str(sum(map(_is_better, side.cards))),
         str(won),
         f"{rate.low:.0%} to {rate.high:.0%}",
-        f"{median(gains):+.1%}",
-        f"{max(gains):+.1%}",
+        f"{median(improvements):+.1%}",
+        f"{max(improvements):+.1%}",
         f"{fmean(card.steps for card in side.cards):.0f}",
         f"{fmean(map(_executions, side.cards)):.1f}",
     ]
@@ -124,7 +136,7 @@ def _missing(made: int) -> str:
 
 
 def _compared(pairs: Sequence[Comparison]) -> str:
-    head = ["A", "B", "success A - B", "95 %", "p", "gain A - B", "95 %", "p"]
+    head = ["A", "B", "success A - B", "95 %", "p", "improvement A - B", "95 %", "p"]
     rows = [_pair(pair) for pair in pairs]
     return COMPARED.format(comparisons=len(pairs)) + _table(head, rows)
 
@@ -146,7 +158,7 @@ def _contrast(contrast: Contrast | None) -> list[str]:
 
 
 def _every_run(cards: Sequence[Scorecard]) -> str:
-    head = ["agent", "seed", "ending", "score", "gain", "steps", "executions"]
+    head = ["agent", "seed", "ending", "score", "improvement", "steps", "executions"]
     rows = [_run(card) for card in cards]
     return _table([*head, "tokens", "minutes"], rows)
 

@@ -149,11 +149,13 @@ def test_commands_and_shown_output_are_found_on_a_page(tmp_path, monkeypatch):
     monkeypatch.setattr(fresh, "PROJECT", tmp_path)
     (tmp_path / "page.md").write_text(
         "```console\n$ echo 'score   17'; cd /\nscore     18 dollars\n```\n"
+        "<!-- file: a.py -->\n```python\nprint(1)\n```\n"
         "<!-- key -->\n```sh\nfalse\n```\n```text\nno\n```\n```sh\npwd\nfalse\n```\n"
     )
-    (first, last) = fresh.chosen(["page.md"], {""})
+    (first, file, last) = fresh.chosen(["page.md"], {""})
     assert (first.labels, last.script) == (["score"], "pwd\nfalse\n")
-    assert fresh.run_blocks([first], tmp_path, {}) == []
+    assert fresh.run_blocks([file, first], tmp_path, {}) == []
+    assert (tmp_path / "a.py").read_text() == "print(1)\n"
     (failed,) = fresh.run_blocks([first, last], tmp_path, {})
     assert failed == f"{last.name}: failed with exit code 1"
     wrong = fresh.Block("p:1", "console", "", "$ echo mae\nscore 1\n")
@@ -198,8 +200,8 @@ def test_commands_with_a_key_work_with_a_local_server(page, cache, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_python_on_a_page_runs(page, cache, tmp_path):
-    for block in tool("fresh").blocks(page, ["python"]):
-        if not block.mark:
+    for block in tool("fresh").blocks(page):
+        if (block.language, block.mark) == ("python", ""):
             subprocess.run(
                 [sys.executable, "-c", block.text],
                 cwd=tmp_path,

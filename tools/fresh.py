@@ -7,6 +7,7 @@ A page's commands are the lines after `$ ` in ```console blocks and all lines of
 blocks. All pages run in one shell, in a temporary folder. An HTML comment in the line
 before a block changes that:
 
+    <!-- file: NAME -->     any block: saved as this file, not run
     <!-- install -->        run only with a fresh clone
     <!-- key -->            needs a provider's key; tests run it against a local server
     <!-- not run: WHY -->   never run
@@ -19,6 +20,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -34,6 +36,7 @@ _BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>[^\n]*?) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+_FILE, _END_OF_FILE = "file: ", "END-OF-FILE"
 _PROMPT = "$ "
 _LABEL = re.compile(r"[^\d\s](?:[^\d\s]| (?! ))*")
 _END = "== end of "
@@ -52,6 +55,9 @@ class Block:
     @property
     def script(self) -> str:
         """The commands."""
+        if self.mark.startswith(_FILE):
+            name = shlex.quote(self.mark.removeprefix(_FILE))
+            return f"cat > {name} <<'{_END_OF_FILE}'\n{self.text}{_END_OF_FILE}\n"
         if self.language == "sh":
             return self.text
         lines = self.text.splitlines()
@@ -61,7 +67,7 @@ class Block:
     @property
     def labels(self) -> list[str]:
         """The beginnings of the output that the page shows."""
-        if self.language == "sh":
+        if self.language != "console":
             return []
         lines = [line.strip() for line in self.text.splitlines()]
         shown = [line for line in lines if line and not line.startswith(_PROMPT)]
@@ -69,8 +75,8 @@ class Block:
         return [match[0].strip() for match in found if match]
 
 
-def blocks(page: str, languages: Iterable[str] = ("sh", "console")) -> list[Block]:
-    """Return the blocks of a page that are written in one of the languages."""
+def blocks(page: str) -> list[Block]:
+    """Return the fenced blocks of a page."""
     text = (PROJECT / page).read_text()
     return [
         Block(
@@ -80,13 +86,18 @@ def blocks(page: str, languages: Iterable[str] = ("sh", "console")) -> list[Bloc
             text=match["text"],
         )
         for match in _BLOCK.finditer(text)
-        if match["language"] in languages
     ]
 
 
 def chosen(pages: Iterable[str], marks: set[str]) -> list[Block]:
-    """Return the blocks of some pages that have one of the marks."""
-    return [block for page in pages for block in blocks(page) if block.mark in marks]
+    """Return commands with one of the marks, and files, in the order of the pages."""
+    return [
+        block
+        for page in pages
+        for block in blocks(page)
+        if (block.language in ("sh", "console") and block.mark in marks)
+        or block.mark.startswith(_FILE)
+    ]
 
 
 def run_blocks(

@@ -26,7 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -156,17 +156,10 @@ def own_agents_scores(folder: Path) -> list[str]:
 
 
 def fresh_environment(folder: Path) -> dict[str, str]:
-    """Return variables for a machine that has never seen the project.
-
-    Git replaces the URL of the pages by this repository, so that the clone is what was
-    committed here.
-    """
+    """Return variables that give every program an empty cache."""
     return {
         "XDG_CACHE_HOME": str(folder / "cache"),
         "MLAB_CACHE": str(folder / "cache" / "mlagentbench"),
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": f"url.{PROJECT}.insteadOf",
-        "GIT_CONFIG_VALUE_0": "URL",
     }
 
 
@@ -183,7 +176,11 @@ def main() -> int:
             path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
             wrong = run_blocks(chosen(given.pages, {""}), folder, {"PATH": path})
         else:
-            wanted = chosen(given.pages, {"", "install"})
+            # The pages have no address yet: URL is this repository, as committed.
+            wanted = [
+                replace(one, text=one.text.replace(" URL ", f" {PROJECT} "))
+                for one in chosen(given.pages, {"", "install"})
+            ]
             wrong = run_blocks(wanted, folder, fresh_environment(folder))
         scores = own_agents_scores(folder)
     minutes = (time.monotonic() - started) / 60

@@ -28,12 +28,13 @@ def lines_of(experiment):
     lines = []
     for raw in trace_lines(experiment):
         line = json.loads(raw)
-        for name in ("run", "started", "seconds", "at"):
+        for name in ("run", "started", "seconds", "seconds_left", "at"):
             line.pop(name, None)
         if "spent" in line:
             line["spent"].pop("seconds")
         if "call" in line:
             line["call"].pop("model")
+            line["call"].pop("seconds_left", None)
             line["call"]["reply"].pop("time", None)
         lines.append(line)
     return lines

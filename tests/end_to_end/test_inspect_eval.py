@@ -100,6 +100,14 @@ def test_inspect_time_limit_ends_the_run_and_is_scored(evaluate):
     assert "6 s" in card.reason
 
 
+def test_outside_agent_runs_in_its_own_process_and_is_stopped_in_time(evaluate):
+    log, experiment = evaluate(task_args={"agent": "hands:looper", "max_minutes": 0.02})
+    assert log.status == "success", log.error
+    card = the_card(experiment)
+    assert card.ending is Ending.OUT_OF_TIME
+    assert card.steps == 1
+
+
 def test_without_model_the_agent_is_the_tuner(evaluate):
     log, experiment = evaluate(task_args={"max_steps": 1})
     assert log.status == "success", log.error

@@ -121,6 +121,16 @@ def test_a_script_that_ignores_signals_ends_within_its_limit(carry_out):
     assert "ignoring" in steps[-1].observation
 
 
+def test_wall_time_limit_ends_the_run_in_the_middle_of_an_execution(carry_out):
+    budget = BudgetOverride(minutes=60, wall_minutes=0.05)
+    experiment, (card,) = carry_out("hands:sleeper", budget=budget)
+    assert card.ending is Ending.OUT_OF_TIME
+    assert card.reason == "wall-time limit of 0.05 minutes"
+    trace = trace_of(experiment)
+    assert "Final Answer" not in [step.action for step in trace.steps]
+    assert trace.end.seconds < 10 * 60
+
+
 def test_wrong_calls_become_observations(carry_out):
     experiment, (card,) = carry_out("hands:fumbler")
     assert card.ending is Ending.SUBMITTED

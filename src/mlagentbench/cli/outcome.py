@@ -70,6 +70,14 @@ def _print_summary(experiment: Experiment, cards: list[Scorecard]) -> None:
         for card in cards:
             click.echo("\n".join(summary_lines(card, view.facts(card))))
     click.echo(f"report: {experiment.report}")
+    if any(card.ending is Ending.CRASHED for card in cards):
+        folder = shlex.quote(str(experiment.folder))
+        err().print(
+            f"`mlab show {folder}` prints the traceback of a crash,"
+            f" `mlab resume {folder} --crashed` runs crashed runs again",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 def _not_started(experiment: Experiment, cards: list[Scorecard]) -> list[str]:

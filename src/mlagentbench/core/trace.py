@@ -19,6 +19,11 @@ Fault = Literal["bad_reply", "pointless"]
 """Why a reply was rejected: it is not an action, or it would change nothing."""
 
 
+def _is_empty(value: object) -> bool:
+    """Whether a field that earlier versions lack is left out of the file."""
+    return not value
+
+
 class ModelCall(Record):
     """One reply of a language model, with its usage and cost."""
 
@@ -30,7 +35,7 @@ class ModelCall(Record):
     reply: dict[str, Any]
     usage: dict[str, int] = Field(default_factory=dict)
     cost: float | None = None
-    seconds_left: tuple[float, ...] = ()
+    seconds_left: tuple[float, ...] = Field((), exclude_if=_is_empty)
     """The answers of `remaining()` since the record before, for a replay."""
 
 
@@ -56,7 +61,7 @@ class Seconds(Record):
     model: float = 0.0
     execute: float = 0.0
     harness: float = 0.0
-    agent: float = 0.0
+    agent: float = Field(0.0, exclude_if=_is_empty)
     """The agent's own code before the step: its computing, its waiting, its client."""
 
     @property
@@ -91,7 +96,7 @@ class Step(Record):
     note: str | None = None
     """Text that the harness adds to the observation: measured progress."""
     snapshot: str | None = None
-    seconds_left: tuple[float, ...] = ()
+    seconds_left: tuple[float, ...] = Field((), exclude_if=_is_empty)
     """The answers of `remaining()` since the last call or step, for a replay."""
     spent: Spent
     seconds: Seconds
@@ -135,7 +140,7 @@ class End(Record):
     ending: Ending
     reason: str | None = None
     """Details of the ending."""
-    traceback: str | None = None
+    traceback: str | None = Field(None, exclude_if=_is_empty)
     """The end of the traceback, or of the output, of an agent that crashed."""
     spent: Spent
     seconds: float

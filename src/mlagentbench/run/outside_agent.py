@@ -21,7 +21,14 @@ from inspect_ai.tool import ToolInfo
 from pydantic import Field, TypeAdapter, ValidationError
 
 from mlagentbench.agents import Context, Remaining, find_agent, load_agent
-from mlagentbench.core import Record, Step, harmless, kill_group, start_group
+from mlagentbench.core import (
+    Record,
+    Step,
+    UsageError,
+    harmless,
+    kill_group,
+    start_group,
+)
 from mlagentbench.run.agent_process import (
     TRACEBACK_CHARACTERS,
     Act,
@@ -59,7 +66,7 @@ _TO_END = 2.0
 
 
 class AgentCrash(Exception):  # noqa: N818  # not an error of the harness
-    """The agent's code raised, or its process ended without a word."""
+    """The agent's code raised, or its process ended early."""
 
     def __init__(self, reason: str, traceback: str) -> None:
         super().__init__(reason)
@@ -79,6 +86,10 @@ RunnableAgent = Callable[[ServedContext], Awaitable[None]]
 def runnable_agent(name: str) -> RunnableAgent:
     """Return an agent as the harness calls it; check that it can be imported."""
     entry = find_agent(name)
+    if entry.target.startswith("__main__:"):
+        raise UsageError(
+            f"the agent {name} runs in another process: put it into a module file"
+        )
     function = load_agent(entry)
     if not entry.is_outside:
         return function
@@ -109,7 +120,8 @@ async def _started(
     target: str, context: ServedContext
 ) -> AsyncIterator["_AgentProcess"]:
     ours, theirs = socket.socketpair()
-    command = (sys.executable, "-u", "-m", "mlagentbench.run.agent_process")
+    # -P: the harness's search path holds, whatever is in the working directory.
+    command = (sys.executable, "-uP", "-m", "mlagentbench.run.agent_process")
     with theirs:
         number = theirs.fileno()
         child = await start_group(
@@ -123,7 +135,8 @@ async def _started(
         yield agent
     finally:
         # The harness may cancel this task again while it waits.
-        await asyncio.shield(asyncio.create_task(agent.end()))
+        with context.paused():
+            await asyncio.shield(asyncio.create_task(agent.end()))
 
 
 class _AgentProcess:

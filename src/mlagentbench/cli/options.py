@@ -77,7 +77,7 @@ votes_option = click.option(
 total_options = (
     _option(
         "--max-total-cost",
-        "Model cost of the experiment from which on no new run starts.",
+        "Model cost of all runs after which no new run starts.",
         metavar="DOLLARS",
         type=_POSITIVE,
     ),

@@ -41,8 +41,8 @@ def command(
 ) -> None:
     """Show the runs of an experiment, or the steps of a run.
 
-    Lists the runs of EXP if there are several, else shows the steps of the one run.
-    RUN is a run's id, or the name of its task, agent or model.
+    Lists the runs if EXP has several, and the steps if it has one. RUN is the id of a
+    run, or the name of its task, agent or model.
     """
     found, runs = select_runs(experiment, run)
     if len(runs) > 1 and not (as_json or step or diff or prompt):

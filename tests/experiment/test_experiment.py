@@ -66,9 +66,9 @@ def test_a_damaged_trace_is_reported_with_its_line(tmp_path):
 def test_only_one_process_may_write_at_a_time(tmp_path):
     experiment = Experiment(tmp_path)
     with (
-        experiment.lock(),
+        experiment.lock(new=True),
         pytest.raises(UsageError, match="another mlab"),
-        Experiment(tmp_path).lock(),
+        Experiment(tmp_path).lock(new=True),
     ):
         pass
 

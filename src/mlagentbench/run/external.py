@@ -90,7 +90,7 @@ def grade_outside(
         }
     )
     experiment = Experiment(experiment_folder(plan))
-    with experiment.lock():
+    with experiment.lock(new=True):
         experiment.create(spec)
         for run, path in zip(runs, paths, strict=True):
             with recording(experiment.folder):

@@ -120,7 +120,7 @@ _ENTRIES = (
 )
 AGENTS = {entry.name: entry for entry in _ENTRIES}
 
-TEMPLATE = Path(__file__).parent / "templates" / "new_agent.py"
+TEMPLATE = Path(__file__).with_name("new_agent.py")
 """An outside agent to start an own one from."""
 
 

@@ -182,8 +182,8 @@ def main() -> int:
                 for one in chosen(given.pages, {"", "install"})
             ]
             wrong = run_blocks(wanted, folder, fresh_environment(folder))
+        minutes = (time.monotonic() - started) / 60
         scores = own_agents_scores(folder)
-    minutes = (time.monotonic() - started) / 60
     if not scores:
         wrong.append("no agent of the user's own has a score")
     if minutes > MAX_MINUTES:

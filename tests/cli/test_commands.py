@@ -173,7 +173,7 @@ def test_ctrl_c_ends_the_run_as_interrupted_and_leaves_nothing(cache, tmp_path):
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=30)
     assert process.returncode == 1
-    assert "ending       interrupted" in out
+    assert "2 interrupted" in out
     (experiment,) = (tmp_path / "runs").iterdir()
     cards = (experiment / "scorecards.jsonl").read_text().splitlines()
     assert [json.loads(card)["ending"] for card in cards] == ["interrupted"] * 2

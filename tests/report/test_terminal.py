@@ -5,7 +5,13 @@ from mlagentbench.core.task import Direction
 from mlagentbench.core.trace import Ending
 from mlagentbench.evaluation.statistics.compare import AgentRuns, compare
 from mlagentbench.report.data import TaskFacts
-from mlagentbench.report.terminal import summary_lines, task_rows, verdict, written
+from mlagentbench.report.terminal import (
+    failure_lines,
+    summary_lines,
+    task_rows,
+    verdict,
+    written,
+)
 
 
 @pytest.fixture
@@ -147,3 +153,15 @@ def test_a_row_has_both_sides_of_a_task(card):
     a, b = side(card, "a", {"x": [0.3, 0.0]}), side(card, "b", {"x": [0.2]})
     [row] = task_rows(compare(a, b))
     assert row[1:] == ["2, 1", "50.0 %", "100.0 %", "-50.0", "+15.0 %", "+20.0 %"]
+
+
+def test_runs_that_failed_for_one_reason_share_a_line(card):
+    cards = [
+        card(seed=0, run="a", ending=Ending.BROKEN, reason="disk full\nmore"),
+        card(seed=1, run="b", ending=Ending.CRASHED, reason="ValueError: x"),
+        card(seed=2, run="c", ending=Ending.CRASHED, reason="ValueError: x"),
+        card(seed=3, run="d"),
+    ]
+    broken, crashed = failure_lines(cards)
+    assert broken.startswith("a broken: disk full")
+    assert crashed == "2 runs crashed: ValueError: x"

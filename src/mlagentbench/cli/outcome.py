@@ -21,6 +21,7 @@ from mlagentbench.report import (
     OUTCOME_COLUMNS,
     ExperimentView,
     TaskFacts,
+    failure_lines,
     outcome_rows,
     summary_lines,
     task_facts,
@@ -65,6 +66,8 @@ def _print_summary(experiment: Experiment, cards: list[Scorecard]) -> None:
     view = ExperimentView(title="", created="", cards=tuple(cards), tasks=tasks)
     if len(cards) > 1:
         print_table(OUTCOME_COLUMNS, outcome_rows(view))
+        for line in failure_lines(cards):
+            click.echo(line)
         click.echo(f"runs: mlab show {shlex.quote(str(experiment.folder))}")
     else:
         for card in cards:

@@ -14,6 +14,7 @@ from .page import write_status as write_status
 from .terminal import COLUMNS as COLUMNS
 from .terminal import OUTCOME_COLUMNS as OUTCOME_COLUMNS
 from .terminal import STATUS_COLUMNS as STATUS_COLUMNS
+from .terminal import failure_lines as failure_lines
 from .terminal import outcome_rows as outcome_rows
 from .terminal import status_line as status_line
 from .terminal import status_rows as status_rows

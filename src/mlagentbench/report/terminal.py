@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from statistics import fmean
 
-from mlagentbench.core import Record, Scorecard, first_lines, harmless
+from mlagentbench.core import Ending, Record, Scorecard, first_lines, harmless
 from mlagentbench.evaluation import (
     Comparison,
     Contrast,
@@ -74,6 +74,26 @@ def _outcome(who: str, cards: list[Scorecard], facts: TaskFacts) -> list[str]:
         + dollars(sum(card.cost_usd for card in cards)),
         ", ".join(f"{count} {ending}" for ending, count in endings.items()),
     ]
+
+
+_MOST_FAILURES = 5
+
+
+def failure_lines(cards: Iterable[Scorecard]) -> list[str]:
+    """Return a line per reason why runs failed in the agent or the harness."""
+    groups: dict[str, list[str]] = {}
+    for card in cards:
+        if card.ending in (Ending.CRASHED, Ending.PROVIDER_ERROR, Ending.BROKEN):
+            why = first_lines(card.reason or "no reason", lines=1, characters=200)
+            ending = card.ending.replace("_", " ")
+            groups.setdefault(f"{ending}: {why}", []).append(card.run)
+    lines = [
+        f"{runs[0] if len(runs) == 1 else f'{len(runs)} runs'} {why}"
+        for why, runs in groups.items()
+    ]
+    more = len(lines) - _MOST_FAILURES
+    shown = lines[:_MOST_FAILURES] + ([f"{more} more reasons"] if more > 0 else [])
+    return [harmless(line).replace("\n", " ") for line in shown]
 
 
 STATUS_COLUMNS = [

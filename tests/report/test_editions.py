@@ -90,7 +90,10 @@ def test_who_has_no_price_is_named_and_not_drawn(card):
 def test_a_budget_is_shown_only_where_every_run_can_tell(card):
     point = BudgetPoint(steps=10, score=17000.0, success=True)
     later = BudgetPoint(steps=50, score=17000.0, success=True)
-    cards = [card(by_budget=(point, later)), card(seed=1, by_budget=(point,))]
+    cards = [
+        card(steps=50, by_budget=(point, later)),
+        card(seed=1, steps=20, by_budget=(point,)),
+    ]
     (curve,) = budget_curves(cards, columns(cards))
     assert [at.steps for at in curve.points] == [10]
     assert curve.points[0].success.n == 2
@@ -99,8 +102,8 @@ def test_a_budget_is_shown_only_where_every_run_can_tell(card):
 def test_nothing_valid_by_then_counts_as_no_improvement(card):
     good = BudgetPoint(steps=10, score=0.9 * 21043.1)
     cards = [
-        card(by_budget=(good,)),
-        card(seed=1, by_budget=(BudgetPoint(steps=10, score=None),)),
+        card(steps=20, by_budget=(good,)),
+        card(seed=1, steps=20, by_budget=(BudgetPoint(steps=10, score=None),)),
     ]
     (curve,) = budget_curves(cards, columns(cards))
     assert curve.points[0].improvement.value == pytest.approx(0.05)
@@ -110,9 +113,16 @@ def test_agents_without_scored_steps_have_no_budget_curve(card):
     assert budget_curves([card()], columns([card()])) == ()
 
 
+def test_a_budget_that_no_run_exceeds_is_not_smaller(card):
+    ended = card(steps=10, by_budget=(BudgetPoint(steps=10, score=17000.0),))
+    assert budget_curves([ended], columns([ended])) == ()
+
+
 def test_an_absurd_score_at_a_budget_has_no_finite_average(card):
     wild = BudgetPoint(steps=10, score=-1.7e308)
     starter = Starter(mean=1.0, sd=0.1, n=8)
-    cards = [card(seed=s, starter=starter, by_budget=(wild,)) for s in (0, 1)]
+    cards = [
+        card(seed=seed, steps=20, starter=starter, by_budget=(wild,)) for seed in (0, 1)
+    ]
     (curve,) = budget_curves(cards, columns(cards))
     assert not curve.points[0].improvement.bounded

@@ -7,7 +7,7 @@ import pytest
 from tests.support.records import end, experiment_spec, model_call, step
 
 from mlagentbench.core.progress import Silent
-from mlagentbench.core.trace import Called, Seconds, Spent
+from mlagentbench.core.trace import Called, Measurement, Seconds, Spent
 from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
 from mlagentbench.evaluation.cost import Price
 from mlagentbench.experiment.experiment import Experiment
@@ -79,8 +79,10 @@ def _call():
 
 
 def _step(run, number, snapshot):
+    measured = Measurement(metric="mae", value=180_000.0) if number == 4 else None
     return step(
         number, run=str(run), snapshot=snapshot, seconds=Seconds(execute=1),
+        validation=measured,
         spent=Spent(steps=number, seconds=number, tokens=1005 * number),
     )  # fmt: skip
 

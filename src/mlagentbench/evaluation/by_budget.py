@@ -1,5 +1,6 @@
 """Results at smaller budgets, from the grades of a run's snapshots."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from mlagentbench.core import (
@@ -66,6 +67,10 @@ def by_budget(
 ) -> tuple[BudgetPoint, ...]:
     """Return what a run would have scored with each of the budgets.
 
+    With fewer steps an agent would have submitted its best so far: the step with the
+    best validation score. A budget without a measured best is left out, and so is one
+    whose best was never graded.
+
     A run that ended by itself would have ended so with more steps too. For one that
     ran out of steps, larger budgets are unknown.
     """
@@ -73,20 +78,37 @@ def by_budget(
         return ()
     taken = trace.steps[-1].spent.steps
     truncated = trace.end is None or trace.end.ending is Ending.OUT_OF_STEPS
-    budgets = [*(steps for steps in BUDGETS if steps < taken), taken]
+    scores = {
+        steps: verdict.score
+        for steps in BUDGETS
+        if steps < taken and (verdict := _best_within(task, trace, verdicts, steps))
+    }
+    scores[taken] = final
     if not truncated:
-        budgets += [steps for steps in BUDGETS if steps > taken]
-    points = []
-    for steps in budgets:
-        score = _score_at(trace, verdicts, steps) if steps < taken else final
-        success = competence(task, score).success
-        points.append(BudgetPoint(steps=steps, score=score, success=success))
-    return tuple(points)
+        scores |= {steps: final for steps in BUDGETS if steps > taken}
+    return tuple(
+        BudgetPoint(steps=steps, score=score, success=competence(task, score).success)
+        for steps, score in scores.items()
+    )
 
 
-def _score_at(
-    trace: Trace, verdicts: Sequence[StepVerdict], budget: int
-) -> float | None:
-    within = [step.step for step in trace.steps if step.spent.steps <= budget]
-    graded = [one for one in verdicts if one.step <= max(within, default=0)]
-    return max(graded, key=lambda one: one.step).score if graded else None
+def _best_within(
+    task: Task, trace: Trace, verdicts: Sequence[StepVerdict], budget: int
+) -> StepVerdict | None:
+    """Return the grade of the best step within a budget; None if it is unknown."""
+    verdicts = sorted(verdicts, key=lambda one: one.step)
+    within = [step for step in trace.steps if step.spent.steps <= budget]
+    last = within[-1].step if within else 0
+    graded = [one for one in verdicts if one.step <= last]
+    if graded and all(one.score is None for one in graded):
+        return graded[-1]
+    measured = [
+        (task.direction.sign * step.validation.value, -step.step, step.snapshot)
+        for step in within
+        if step.validation and math.isfinite(step.validation.value)
+    ]
+    if not measured:
+        return None
+    _, best, snapshot = max(measured, key=lambda one: one[:2])
+    known = [one for one in graded if one.step <= -best and snapshot is not None]
+    return known[-1] if known else None

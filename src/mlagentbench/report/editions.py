@@ -1,8 +1,8 @@
 """Tables and charts of one edition, and its averages at smaller budgets.
 
-Budget curves are from runs whose steps were graded on held-out data. A run without a
-valid submission by then counts as no improvement, and one that ended earlier keeps its
-result.
+Budget curves are from runs whose steps were graded on held-out data, and only for
+budgets at which the agent's best is known. A run without a valid submission by then
+counts as no improvement, and one that ended earlier keeps its result.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -102,9 +102,14 @@ def budget_curves(
 
 
 def _points(cards: Sequence[Scorecard]) -> tuple[AtBudget, ...]:
-    """Use the budgets that every run has, so that all points rest on the same runs."""
+    """Use the budgets that every run has, so that all points rest on the same runs.
+
+    Without a budget smaller than a run there is nothing to tell.
+    """
     known = [{point.steps for point in card.by_budget} for card in cards]
     common = set.intersection(*known) if known else set()
+    if not any(steps < card.steps for card in cards for steps in common):
+        return ()
     return tuple(_at(steps, cards) for steps in sorted(common))
 
 

@@ -51,22 +51,41 @@ def test_steps_without_a_measurement_have_no_mark(card, step):
     )
     trace = Trace(run=one.run, steps=steps)
     view = ExperimentView(title="t", created="now", cards=(one,), traces=(trace,))
-    (curve,) = charts(view).validation[0].curves
-    assert curve.steps == (2,)
+    (curve,) = charts(view).by_step[0].curves
+    assert curve.validation.steps == (2,)
 
 
 def test_a_task_nothing_was_measured_on_has_no_chart(card, step):
     trace = Trace(run=card().run, steps=(step(card().run),))
     view = ExperimentView(title="t", created="now", cards=(card(),), traces=(trace,))
-    assert charts(view).validation == ()
+    assert charts(view).by_step == ()
 
 
 def test_a_wild_value_does_not_flatten_the_chart(card, step):
     view = measured_view(card(), step, [900000.0, 20500.0, 185078.0, 19000.0])
-    (task,) = charts(view).validation
-    assert task.curves[0].values[2] == 185078.0
-    low, high = task.span
-    assert low < 18938.8 < 21043.1 < high < 40000
+    (task,) = charts(view).by_step
+    assert task.curves[0].validation.values[2] == 185078.0
+    low, high = task.validation.span
+    assert low < 19000.0 < 20500.0 < high < 40000
+
+
+def test_validation_and_test_scores_have_separate_panels(card, step):
+    view = measured_view(card(), step, [20500.0, 19000.0])
+    graded = view.model_copy(update={"step_scores": {card().run: ((1, 20100.0),)}})
+    (task,) = charts(graded).by_step
+    assert task.validation.lines == ()
+    assert [line.name for line in task.test.lines] == ["starter", "success"]
+    (curve,) = task.curves
+    assert (curve.validation.steps, curve.test.steps) == ((1, 2), (1, 2))
+    assert curve.test.values == (20100.0, 17900.6)
+    assert curve.test.values[0] not in curve.validation.values
+
+
+def test_a_run_without_a_score_has_no_test_panel(card, step):
+    failed = card(score=None, improvement=None, success=False)
+    (task,) = charts(measured_view(failed, step, [20500.0])).by_step
+    assert task.validation is not None
+    assert task.test is None
 
 
 @pytest.mark.parametrize("wild", [1.7e308, -1.7e308, float("inf"), float("nan")])
@@ -77,7 +96,7 @@ def test_absurd_values_can_still_be_drawn(card, step, wild):
 
 def test_a_single_measurement_without_a_starter_gets_an_axis(card, step):
     view = measured_view(card(starter=None, improvement=None), step, [5.0])
-    low, high = charts(view).validation[0].span
+    low, high = charts(view).by_step[0].validation.span
     assert low < 5.0 < high
 
 
@@ -91,9 +110,11 @@ def test_what_is_drawn_of_averages_names_agents_by_their_place(experiment):
 
 
 def test_agents_with_many_runs_get_a_median(experiment_of):
-    crowded = charts(experiment_of(seeds=5, steps=6)).validation[0]
-    assert {line.agent for line in crowded.medians} == {0, 1, 2}
-    assert charts(experiment_of(seeds=2, steps=6)).validation[0].medians == ()
+    crowded = charts(experiment_of(seeds=5, steps=6)).by_step[0]
+    assert {line.agent for line in crowded.validation.medians} == {0, 1, 2}
+    assert crowded.test.medians == ()
+    few = charts(experiment_of(seeds=2, steps=6)).by_step[0]
+    assert few.validation.medians == ()
 
 
 def test_hostile_names_can_be_embedded(card):

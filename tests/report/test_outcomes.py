@@ -61,11 +61,11 @@ def test_only_what_differs_can_be_chosen(card):
 
 def test_a_median_line_follows_the_middle_run():
     lines = [[(1, value), (3, value + 10)] for value in (1.0, 2.0, 3.0, 9.0)]
-    found = median_line(0, [*lines, []], held_out=False)
+    found = median_line(0, [*lines, []])
     assert (found.steps, found.values) == ((1, 3), (2.5, 12.5))
-    assert median_line(0, lines[:3], held_out=False) is None
+    assert median_line(0, lines[:3]) is None
 
 
 def test_a_median_begins_where_most_runs_have_something():
     lines = [[(1, 5.0)], [(2, 1.0)], [(2, 1.0)], [(4, 1.0)]]
-    assert median_line(0, lines, held_out=True).steps == (2, 4)
+    assert median_line(0, lines).steps == (2, 4)

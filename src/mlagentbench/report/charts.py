@@ -1,4 +1,4 @@
-"""Data of the charts: improvement bars, shares, validation curves."""
+"""Data of the charts: improvement bars, shares, scores by step."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from mlagentbench.report.averages import (
     columns,
     place_of,
 )
-from mlagentbench.report.data import ExperimentView
+from mlagentbench.report.data import ExperimentView, TaskFacts
 from mlagentbench.report.editions import BudgetCurve, EditionPart
 from mlagentbench.report.findings import OUTCOMES
 from mlagentbench.report.number_format import number, percent
@@ -71,46 +71,71 @@ class EditionCharts(Record):
     budgets: tuple[BudgetCurve, ...]
 
 
+class Series(Record):
+    """Scores of one run on one split, by step."""
+
+    steps: tuple[int, ...] = ()
+    values: tuple[float, ...] = ()
+    line: tuple[float, ...] = ()
+    """Validation: the best so far. Test: the values."""
+    shown: tuple[str, ...] = ()
+    """The values as texts."""
+
+
 class Curve(Record):
-    """One run's measured validation scores, step by step."""
+    """One run's scores by step: measured on validation data, graded on test data."""
 
     agent: int
-    steps: tuple[int, ...]
-    values: tuple[float, ...]
-    best: tuple[float, ...]
     seed: int
-    shown: tuple[str, ...]
-    """The values as texts."""
-    held_out_steps: tuple[int, ...] = ()
-    held_out: tuple[float, ...] = ()
-    """Held-out scores after steps, if steps were graded."""
+    validation: Series
+    test: Series
+    submitted: bool
+    """Whether the last test score is that of the submission."""
+
+    @property
+    def has_graded_steps(self) -> bool:
+        return len(self.test.steps) > self.submitted
 
 
 class Median(Record):
     """One agent's median run at each step, from steps that more than half reached."""
 
     agent: int
-    held_out: bool
-    """On held-out data; otherwise the best so far on the visible split."""
     steps: tuple[int, ...]
     values: tuple[float, ...]
 
 
+class Line(Record):
+    """A score that others are read against."""
+
+    name: str
+    value: float
+
+
+class Panel(Record):
+    """Scores on one split; scores of different splits never share an axis."""
+
+    lines: tuple[Line, ...] = ()
+    span: tuple[float, float]
+    """The visible part of the axis; values outside are marked at its edge."""
+    medians: tuple[Median, ...]
+    """For agents with so many runs that their lines hide each other."""
+
+
 class TaskCurves(Record):
-    """All curves of one task, with the lines they are read against."""
+    """All curves of one task, in two panels."""
 
     name: str
     task: str
+    metric: str
     unit: str
-    axis: str
     direction: Direction
-    starter: float | None
-    threshold: float | None
-    span: tuple[float, float]
-    """The visible part of the axis; values outside are marked at its edge."""
+    last_step: int
     curves: tuple[Curve, ...]
-    medians: tuple[Median, ...] = ()
-    """For agents with so many runs that their lines hide each other."""
+    validation: Panel | None
+    """None if nothing was measured."""
+    test: Panel | None
+    """With the baselines, which were graded on test data too."""
 
 
 class Charts(Record):
@@ -121,7 +146,7 @@ class Charts(Record):
     tasks: tuple[TaskName, ...]
     outcome_names: tuple[str, ...] = OUTCOMES
     bars: tuple[Bar, ...]
-    validation: tuple[TaskCurves, ...]
+    by_step: tuple[TaskCurves, ...]
     editions: tuple[EditionCharts, ...]
 
 
@@ -129,7 +154,7 @@ def charts(view: ExperimentView, parts: Sequence[EditionPart]) -> Charts:
     """Compute the charts of an experiment."""
     everyone = columns(view.cards)
     names = {card.score_name: card.task for card in view.cards}
-    validation = (task_curves(view, name, everyone) for name in names)
+    by_step = (task_curves(view, name, everyone) for name in names)
     return Charts(
         agents=everyone,
         tasks=tuple(
@@ -137,7 +162,7 @@ def charts(view: ExperimentView, parts: Sequence[EditionPart]) -> Charts:
             for name, task in names.items()
         ),
         bars=tuple(_bars(view.cards, everyone, list(names))),
-        validation=tuple(task for task in validation if task.curves),
+        by_step=tuple(filter(None, by_step)),
         editions=tuple(
             EditionCharts(
                 fronts=part.fronts,
@@ -191,29 +216,61 @@ def _point(card: Scorecard) -> Point:
 
 def task_curves(
     view: ExperimentView, name: str, present: Sequence[Column]
-) -> TaskCurves:
-    """Gather the curves of every run on one task."""
+) -> TaskCurves | None:
+    """Gather the curves of every run on one task; None if no step has a score."""
     cards = [card for card in view.cards if card.score_name == name]
     facts = view.facts(cards[0])
-    traced = [(card, view.trace(card)) for card in cards]
-    curves = [
-        _curve(card, measured, place_of(card, present), view.step_scores)
+    found = ((card, view.trace(card)) for card in cards)
+    traced = [(card, trace) for card, trace in found if trace and trace.steps]
+    curves = tuple(
+        _curve(card, trace, place_of(card, present), view.step_scores)
         for card, trace in traced
-        if trace and (measured := _measured(trace))
-    ]
-    starter = _finite(facts.starter.mean) if facts.starter else None
-    threshold = _finite(facts.success_threshold)
+    )
+    if not any(curve.validation.steps or curve.has_graded_steps for curve in curves):
+        return None
     return TaskCurves(
         name=harmless(name),
         task=harmless(cards[0].task),
+        metric=harmless(facts.metric),
         unit=harmless(facts.unit),
-        axis=harmless(f"{facts.metric} ({facts.unit})" if facts.unit else facts.metric),
         direction=facts.direction,
-        starter=starter,
-        threshold=threshold,
-        span=_span(curves, [line for line in (starter, threshold) if line is not None]),
-        curves=tuple(curves),
-        medians=tuple(_medians(curves)),
+        last_step=max(trace.steps[-1].step for _, trace in traced),
+        curves=curves,
+        validation=_panel([(curve.agent, curve.validation) for curve in curves]),
+        test=_panel([(curve.agent, curve.test) for curve in curves], _lines(facts)),
+    )
+
+
+def _lines(facts: TaskFacts) -> tuple[Line, ...]:
+    lines = {
+        "starter": facts.starter and facts.starter.mean,
+        "success": facts.success_threshold,
+        "reference": facts.reference,
+    }
+    return tuple(
+        Line(name=name, value=_rounded(value))
+        for name, value in lines.items()
+        if value is not None and math.isfinite(value)
+    )
+
+
+def _panel(
+    drawn: Sequence[tuple[int, Series]], lines: tuple[Line, ...] = ()
+) -> Panel | None:
+    """Return the axis and the medians of every run's scores on one split."""
+    ends = [value for _, one in drawn for value in one.line[1:] or one.line]
+    if not ends:
+        return None
+    values = [value for _, one in drawn for value in one.values]
+    runs: dict[int, list[list[tuple[int, float]]]] = {}
+    for agent, one in drawn:
+        # One score a run, its submission's, makes no line.
+        pairs = list(zip(one.steps, one.line, strict=True))
+        runs.setdefault(agent, []).append(pairs if len(pairs) > 1 or not lines else [])
+    return Panel(
+        lines=lines,
+        span=_span([*ends, *(line.value for line in lines)], values),
+        medians=tuple(filter(None, map(median_line, runs, runs.values()))),
     )
 
 
@@ -224,33 +281,35 @@ def best_so_far(values: Sequence[float], direction: Direction) -> list[float]:
 
 def _curve(
     card: Scorecard,
-    measured: Sequence[tuple[int, float]],
+    trace: Trace,
     agent: int,
     step_scores: Mapping[str, Sequence[tuple[int, float]]],
 ) -> Curve:
+    measured = _measured(trace)
     values = [value for _, value in measured]
-    graded = step_scores.get(card.run, ())
+    test = dict(step_scores.get(card.run, ()))
+    submitted = card.score is not None and math.isfinite(card.score)
+    if card.score is not None and submitted:
+        test[trace.steps[-1].step] = card.score
+    best = best_so_far(values, card.direction)
     return Curve(
         agent=agent,
-        steps=tuple(step for step, _ in measured),
-        values=tuple(map(_rounded, values)),
-        best=tuple(map(_rounded, best_so_far(values, card.direction))),
         seed=card.seed,
-        shown=tuple(map(number, values)),
-        held_out_steps=tuple(step for step, _ in graded),
-        held_out=tuple(_rounded(score) for _, score in graded),
+        validation=_series([step for step, _ in measured], values, best),
+        test=_series(list(test), list(test.values()), list(test.values())),
+        submitted=submitted,
     )
 
 
-def _medians(curves: Sequence[Curve]) -> Iterable[Median]:
-    for agent in dict.fromkeys(curve.agent for curve in curves):
-        own = [curve for curve in curves if curve.agent == agent]
-        measured = [list(zip(c.steps, c.best, strict=True)) for c in own]
-        graded = [list(zip(c.held_out_steps, c.held_out, strict=True)) for c in own]
-        for lines, held_out in ((measured, False), (graded, True)):
-            line = median_line(agent, lines, held_out=held_out)
-            if line:
-                yield line
+def _series(
+    steps: Sequence[int], values: Sequence[float], line: Sequence[float]
+) -> Series:
+    return Series(
+        steps=tuple(steps),
+        values=tuple(map(_rounded, values)),
+        line=tuple(map(_rounded, line)),
+        shown=tuple(map(number, values)),
+    )
 
 
 def _measured(trace: Trace) -> list[tuple[int, float]]:
@@ -261,13 +320,10 @@ def _measured(trace: Trace) -> list[tuple[int, float]]:
     ]
 
 
-def _span(curves: Sequence[Curve], lines: Sequence[float]) -> tuple[float, float]:
-    """Return the range of the best values, the lines and the values near them."""
-    core = [*lines, *(value for curve in curves for value in curve.best[1:])]
-    core = core or [value for curve in curves for value in curve.best] or [0.0]
+def _span(core: Sequence[float], values: Sequence[float]) -> tuple[float, float]:
+    """Return the range of the core and of the values near it."""
     low, high = min(core), max(core)
     reach = (high - low) or abs(high) or 1.0
-    values = [value for curve in curves for value in (*curve.values, *curve.held_out)]
     near = [value for value in values if low - reach <= value <= high + reach]
     low, high = min([low, *near]), max([high, *near])
     margin = 0.08 * ((high - low) or abs(high) or 1.0)
@@ -279,16 +335,12 @@ def _rounded(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
-
-
 CROWD = 4
 """With so many runs, single lines hide each other."""
 
 
 def median_line(
-    agent: int, lines: Sequence[Sequence[tuple[int, float]]], *, held_out: bool
+    agent: int, lines: Sequence[Sequence[tuple[int, float]]]
 ) -> Median | None:
     """Return the median of several stepped lines; None if they are few."""
     drawn = [line for line in lines if line]
@@ -303,7 +355,6 @@ def median_line(
             kept.append((at, median(values)))
     return Median(
         agent=agent,
-        held_out=held_out,
         steps=tuple(step for step, _ in kept),
         values=tuple(value for _, value in kept),
     )

@@ -9,7 +9,7 @@ def test_the_page_opens_without_complaint_and_asks_for_nothing(opened, experimen
     page = opened(experiment)
     page.draw_all()
     charts = page.tab.locator("[data-chart]").count()
-    assert charts == 11
+    assert charts == 15
     assert page.tab.locator("[data-chart]:has(svg.main-svg)").count() == charts
     assert page.complaints == []
     assert page.requests == [page.address]

@@ -1,92 +1,127 @@
 "use strict";
+// Scores by step, in two panels: validation data, and test data with the baselines.
 (() => {
   const { data, plain, colour, held, layout } = report;
 
   // One trace holds all runs of an agent, with gaps between them: hundreds of traces
   // would take seconds to draw.
-  const joined = (curves, read) => curves.flatMap((curve) => [...read(curve), null]);
+  const joined = (runs, read) => runs.flatMap((run) => [...read(run), null]);
 
-  const range = (curve, name, task) => curve[name].map((value) => held(value, task.span));
+  const ends = (run, i) => run.submitted && i === run.steps.length - 1;
 
-  function marks(agent, curves, task) {
-    const values = joined(curves, (curve) => curve.values);
-    const hover = (curve) => curve.steps.map((step, i) =>
-      plain(`${agent.who}, seed ${curve.seed}\nstep ${step}: ${curve.shown[i]} ${task.unit}`));
+  function marks(agent, runs, panel, task) {
+    const painted = report.agentColour(agent.place);
+    const values = joined(runs, (run) => run.values);
+    const last = joined(runs, (run) => run.steps.map((_, i) => ends(run, i)));
+    const hover = (run) => run.steps.map((step, i) => plain(
+      `${agent.who}, seed ${run.seed}\n${ends(run, i) ? "submission" : `step ${step}`}: ${run.shown[i]} ${task.unit}`));
     return {
       type: "scatter", mode: "markers", cliponaxis: false, hoverinfo: "text",
-      x: joined(curves, (curve) => curve.steps), hovertext: joined(curves, hover),
-      y: values.map((value) => (value === null ? null : held(value, task.span))),
+      x: joined(runs, (run) => run.steps), hovertext: joined(runs, hover),
+      y: values.map((value) => (value === null ? null : held(value, panel.span))),
       marker: {
-        size: 6, opacity: 0.75, color: report.agentColour(agent.place),
-        symbol: values.map((value) => {
-          if (value === null || value === held(value, task.span)) return report.symbol(agent.place);
-          return value < task.span[0] ? "triangle-down-open" : "triangle-up-open";
+        size: last.map((is) => (is ? 9 : 6)), opacity: 0.85, color: painted, line: { width: 0 },
+        symbol: values.map((value, i) => {
+          if (value !== null && value < panel.span[0]) return "triangle-down-open";
+          if (value !== null && value > panel.span[1]) return "triangle-up-open";
+          return `${report.symbol(agent.place)}${runs[0].test && !last[i] ? "-open" : ""}`;
         }),
       },
     };
   }
 
-  function single(agent, curves, task) {
+  const lines = (agent, runs, panel, look) => ({
+    type: "scatter", mode: "lines", hoverinfo: "skip", connectgaps: false,
+    x: joined(runs, (run) => run.steps),
+    y: joined(runs, (run) => run.line.map((value) => held(value, panel.span))),
+    opacity: look.opacity,
+    line: { shape: "hv", width: look.width, dash: look.dash, color: report.agentColour(agent.place) },
+  });
+
+  // Of many runs the single lines only show the spread, behind their median.
+  function crowd(agent, runs, median, panel, task) {
     const painted = report.agentColour(agent.place);
-    return [{
-      type: "scatter", mode: "lines", hoverinfo: "skip", connectgaps: false,
-      x: joined(curves, (curve) => curve.steps), y: joined(curves, (curve) => curve.best),
-      line: { shape: "hv", width: 2, color: painted },
-    }, marks(agent, curves, task), {
-      type: "scatter", mode: "lines+markers", hoverinfo: "y", connectgaps: false,
-      x: joined(curves, (curve) => curve.held_out_steps),
-      y: joined(curves, (curve) => range(curve, "held_out", task)),
-      line: { shape: "hv", width: 1, dash: "dot", color: painted },
-      marker: { size: 5, symbol: "diamond-open", color: painted },
+    return [lines(agent, runs, panel, { opacity: 0.22, width: 1 }), {
+      type: "scatter", mode: "lines", hoverinfo: "text", cliponaxis: false,
+      x: median.steps, y: median.values.map((value) => held(value, panel.span)),
+      hovertext: median.steps.map((step, i) => plain(
+        `${agent.who}, median of ${runs.length} runs\nstep ${step}: ${median.values[i]} ${task.unit}`)),
+      line: { shape: "hv", width: 2.5, color: painted },
     }];
   }
 
-  // Of many runs the single lines only show the spread, behind their median.
-  function crowd(agent, curves, medians, task) {
-    const painted = report.agentColour(agent.place);
-    const faint = {
-      type: "scatter", mode: "lines", hoverinfo: "skip", connectgaps: false, opacity: 0.22,
-      x: joined(curves, (curve) => curve.steps), y: joined(curves, (curve) => curve.best),
-      line: { shape: "hv", width: 1, color: painted },
-    };
-    return [faint, ...medians.map((line) => ({
-      type: "scatter", mode: line.held_out ? "lines+markers" : "lines", hoverinfo: "text",
-      x: line.steps, y: range(line, "values", task), cliponaxis: false,
-      hovertext: line.steps.map((step, i) => plain(
-        `${agent.who}, median of ${curves.length} runs\nstep ${step}: ${line.values[i]} ${task.unit}`)),
-      line: { shape: "hv", width: line.held_out ? 1.5 : 2.5, dash: line.held_out ? "dot" : "solid", color: painted },
-      marker: { size: 7, symbol: `${report.symbol(agent.place)}-open`, color: painted },
-    }))];
+  const graded = (curve) => curve.test.steps.length > Number(curve.submitted);
+  // Submissions of several runs, if no other step was graded: by agent, not by step.
+  const strip = (task, split) => split === "test" && task.curves.length > 1 && !task.curves.some(graded);
+
+  function agentTraces(agent, task, split) {
+    const panel = task[split];
+    const runs = task.curves
+      .filter((curve) => curve.agent === agent.place && curve[split].steps.length)
+      .map((curve) => ({
+        ...curve[split], seed: curve.seed, test: split === "test",
+        submitted: split === "test" && curve.submitted,
+      }));
+    if (!runs.length) return [];
+    if (strip(task, split)) {
+      // Beside each other, because all are at the end of a run.
+      const shown = data.agents.filter((one) => report.shows(one)).indexOf(agent);
+      runs.forEach((run, i) => { run.steps = [shown + 0.5 * ((i + 0.5) / runs.length - 0.5)]; });
+      return [marks(agent, runs, panel, task)];
+    }
+    const median = panel.medians.find((line) => line.agent === agent.place);
+    if (median) return crowd(agent, runs, median, panel, task);
+    const look = split === "test" ? { width: 1.5, dash: "dot" } : { width: 2 };
+    return [lines(agent, runs, panel, look), marks(agent, runs, panel, task)];
   }
 
-  function agentTraces(agent, task) {
-    const curves = task.curves.filter((curve) => curve.agent === agent.place);
-    const medians = task.medians.filter((line) => line.agent === agent.place);
-    return medians.length ? crowd(agent, curves, medians, task) : single(agent, curves, task);
+  // Labels of lines that are close to each other move apart, in pixels.
+  function apart(values, [low, high], height) {
+    const at = values.map((value) => (height * (value - low)) / (high - low));
+    const order = at.map((_, i) => i).sort((a, b) => at[a] - at[b]);
+    const shifts = at.map(() => 0);
+    order.slice(1).forEach((place, i) => {
+      const below = order[i];
+      shifts[place] = Math.max(0, at[below] + shifts[below] + 13 - at[place]);
+    });
+    return shifts;
   }
 
-  report.drawings.validation = (element) => {
-    const task = data.validation[element.dataset.place];
+  const DASHES = { starter: "dot", success: "dash", reference: "dashdot" };
+  const HEIGHT = 210;
+  const MARGIN = { t: 10, b: 40 };
+
+  function draw(element, split) {
+    const task = data.by_step[element.dataset.place];
+    const panel = task[split];
     const agents = data.agents.filter((agent) => report.shows(agent));
-    const lines = [
-      [task.starter, "starter", "muted"], [task.threshold, "success", "accent"],
-    ].filter(([value]) => value !== null);
-    const steps = Math.max(...task.curves.flatMap((curve) => curve.steps));
-    Plotly.react(element, agents.flatMap((agent) => agentTraces(agent, task)), layout({
-      width: report.width(element), height: 220, margin: { l: 8, r: 56, t: 8, b: 32 },
-      xaxis: {
-        title: { text: "step", standoff: 4 }, rangemode: "tozero", showgrid: false,
-        dtick: steps < 8 ? 1 : null,
+    const tint = (line) => colour(line.name === "success" ? "accent" : "muted");
+    const shifts = apart(panel.lines.map((line) => line.value), panel.span, HEIGHT - MARGIN.t - MARGIN.b);
+    Plotly.react(element, agents.flatMap((agent) => agentTraces(agent, task, split)), layout({
+      width: report.width(element), height: HEIGHT,
+      margin: { l: 8, r: panel.lines.length ? 64 : 16, ...MARGIN },
+      xaxis: strip(task, split) ? {
+        title: { text: "submissions by agent", standoff: 8, font: { size: 12 } }, showgrid: false,
+        range: [-0.5, agents.length - 0.5], showticklabels: false,
+      } : {
+        title: { text: "step", standoff: 4, font: { size: 12 } }, showgrid: false,
+        range: [0, 1.03 * task.last_step], dtick: task.last_step < 8 ? 1 : null, nticks: 7,
       },
-      yaxis: { range: task.span, nticks: 5 },
-      shapes: lines.map(([y, , name]) => ({
-        type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, layer: "below",
-        line: { width: 1.5, dash: name === "muted" ? "dot" : "dash", color: colour(name) },
+      yaxis: {
+        range: panel.span, nticks: 5,
+        title: { text: plain(report.short(task.unit || task.metric, 24)), standoff: 6, font: { size: 11 } },
+      },
+      shapes: panel.lines.map((line) => ({
+        type: "line", xref: "paper", x0: 0, x1: 1, y0: line.value, y1: line.value, layer: "below",
+        line: { width: 1.5, dash: DASHES[line.name], color: tint(line) },
       })),
-      annotations: lines.map(([y, text, name]) => ({
-        xref: "paper", x: 1, xanchor: "left", xshift: 4, y, yanchor: "middle", text,
-        showarrow: false, font: { size: 11, color: colour(name) },
+      annotations: panel.lines.map((line, i) => ({
+        xref: "paper", x: 1, xanchor: "left", xshift: 4, y: line.value, yshift: shifts[i],
+        yanchor: "middle", text: line.name, showarrow: false, font: { size: 11, color: tint(line) },
       })),
     }), report.config);
-  };
+  }
+
+  report.drawings.validation = (element) => draw(element, "validation");
+  report.drawings.test = (element) => draw(element, "test");
 })();

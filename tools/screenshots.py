@@ -3,12 +3,15 @@
     python -m tools.screenshots        every picture
     python -m tools.screenshots hero   only the picture of the README
 
-The README shows the report of this project's own runs (docs/study-runs.jsonl). The
-other first screens are of the paper's tables (tests/paper), in light, dark and on a
-phone. The paper has no steps and tokens, so these sections show a simulated study
-(benchmarks/report.py), whose title names it as such.
+The README shows the report of this project's own runs (docs/study-runs.jsonl).
+
+Reports of one run and of many, in light, dark and 400 pixels wide. The one run is
+tests/data/recorded/research, the many are docs/suite-runs.jsonl. The paper's tables
+come from tests/paper. Sections that need steps are of a made-up study
+(benchmarks/report.py), and its title says so.
 """
 
+import json
 import shutil
 import sys
 import tempfile
@@ -19,27 +22,32 @@ from PIL import Image
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 from tests.paper.fixture import paper_cards
 
-from mlagentbench.core.scorecard import Scorecard
+from mlagentbench.core import Scorecard
+from mlagentbench.experiment import Experiment
+from mlagentbench.report import task_facts, view_of
 from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.page import write_report
+from mlagentbench.tasks import load_task
 
-PICTURES = Path(__file__).parent.parent / "docs" / "report"
-STUDY = PICTURES.parent / "study-runs.jsonl"
+ROOT = Path(__file__).parent.parent
+PICTURES = ROOT / "docs" / "report"
+STUDY = ROOT / "docs" / "study-runs.jsonl"
+RECORDED = ROOT / "tests" / "data" / "recorded"
 LARGEST = 300_000
 TALLEST, HERO = 1_700, 1_000
-WIDE, PHONE = 1180, 390
+WIDE, PHONE = 1180, 400
 FROM_PAPER = ("agents", "success", "improvement-by-task", "categories")
 FROM_STUDY = (
-    *("curves", "budgets", "spending", "failures", "checks"),
+    *("curves", "budgets", "spending", "time", "failures", "checks"),
     *("runs", "endings", "compare"),
 )
 _EXACT = Image.Dither.NONE
-# What sticks to the window would lie over a picture taller than the window.
+# What sticks to the window would be over a picture taller than the window.
 UNSTUCK = ".filters, #runs thead { position: static !important }"
 
 
 def main() -> int:
-    """Take every picture; fails where one is too large."""
+    """Take every picture; exit with 1 if one is too large."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     PICTURES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
@@ -67,26 +75,24 @@ def take_hero(context: BrowserContext, folder: Path) -> None:
         created=cards[-1].created[:10],
         cards=cards,
     )
-    page = opened(context, write_report(view, folder / "own.html"), WIDE, "light")
-    take_top(page, "hero", HERO)
-    page.close()
+    path = write_report(view, folder / "own.html")
+    take_top(context, path, "hero", WIDE, "light", height=HERO)
 
 
 def take_all(context: BrowserContext, folder: Path) -> None:
-    """Write both reports and take their pictures."""
+    """Write the reports and take their pictures."""
     paper = write_report(paper_view(), folder / "paper.html")
     made_up = write_report(study(), folder / "study.html")
+    own = write_report(suite_view(), folder / "suite.html")
+    one = write_report(one_run(folder), folder / "run.html")
     for scheme in ("light", "dark"):
-        for path, what in ((paper, "paper"), (made_up, "study")):
-            page = opened(context, path, WIDE, scheme)
-            take_top(page, f"{what}-{scheme}")
-            page.close()
+        for path, what in ((paper, "paper"), (own, "suite"), (one, "run")):
+            take_top(context, path, f"{what}-{scheme}", WIDE, scheme)
+        for path, what in ((own, "suite"), (one, "run")):
+            take_top(context, path, f"{what}-400-{scheme}", PHONE, scheme)
     take_sections(context, paper, FROM_PAPER)
     take_sections(context, made_up, FROM_STUDY)
-    take_run(context, made_up)
-    phone = opened(context, paper, PHONE, "light")
-    take_top(phone, "phone")
-    phone.close()
+    take_details(context, made_up)
 
 
 def paper_view() -> ExperimentView:
@@ -94,6 +100,28 @@ def paper_view() -> ExperimentView:
     return ExperimentView(
         title="The paper's tables 3 and 4", created="2024-04-14", cards=paper_cards()
     )
+
+
+def suite_view() -> ExperimentView:
+    """Return the runs of docs/suite-runs.jsonl as an experiment."""
+    lines = (ROOT / "docs" / "suite-runs.jsonl").read_text().splitlines()
+    cards = [Scorecard.model_validate(json.loads(line)["card"]) for line in lines]
+    names = dict.fromkeys(card.task for card in cards)
+    return ExperimentView(
+        title="Every task of the suite",
+        created=max(card.created for card in cards),
+        cards=tuple(cards),
+        tasks=tuple(task_facts(load_task(name)) for name in names),
+    )
+
+
+def one_run(folder: Path) -> ExperimentView:
+    """Return the recorded run of a research agent."""
+    copy = folder / "quick-research"
+    shutil.copytree(RECORDED / "research", copy)
+    spec = copy / "experiment.json"
+    spec.write_text(spec.read_text().replace("@TASK@", str(RECORDED / "task")))
+    return view_of([Experiment(copy)])
 
 
 def opened(context: BrowserContext, path: Path, width: int, scheme: str) -> Page:
@@ -109,19 +137,28 @@ def opened(context: BrowserContext, path: Path, width: int, scheme: str) -> Page
     return page
 
 
-def take_top(page: Page, name: str, height: int = TALLEST) -> None:
+def take_top(  # what makes one picture
+    context: BrowserContext,
+    report: Path,
+    name: str,
+    width: int,
+    scheme: str,
+    *,
+    height: int = TALLEST,
+) -> None:
     """Take the first screens of a page."""
-    width = page.viewport_size["width"] if page.viewport_size else WIDE
+    page = opened(context, report, width, scheme)
     clip = {"x": 0, "y": 0, "width": width, "height": height}
     path = PICTURES / f"{name}.png"
     page.screenshot(path=path, clip=clip, full_page=True)
     shrink(path)
+    page.close()
 
 
 def take_sections(
     context: BrowserContext, report: Path, sections: tuple[str, ...]
 ) -> None:
-    """Take each section by itself, as far down as is of use."""
+    """Take each section, as far down as is of use."""
     page = opened(context, report, WIDE, "light")
     for name in sections:
         path = PICTURES / f"{name}.png"
@@ -130,19 +167,19 @@ def take_sections(
     page.close()
 
 
-def take_run(context: BrowserContext, report: Path) -> None:
-    """Take the first run's fold, open."""
+def take_details(context: BrowserContext, report: Path) -> None:
+    """Take the details of the first run."""
     page = opened(context, report, WIDE, "light")
-    fold = page.locator("details#run-1")
-    fold.locator("summary").first.click()
-    path = PICTURES / "run.png"
-    fold.screenshot(path=path)
+    details = page.locator("details#run-1")
+    details.evaluate("element => { element.open = true; }")
+    path = PICTURES / "details.png"
+    details.screenshot(path=path, timeout=120_000)
     shrink(path)
     page.close()
 
 
 def shrink(path: Path) -> None:
-    """Cut a picture's foot off, and where it is large keep 256 of its colours."""
+    """Cut a picture's foot off; if it is large, keep 256 of its colours."""
     with Image.open(path) as picture:
         cut = picture.convert("RGB").crop(
             (0, 0, picture.width, min(picture.height, TALLEST))

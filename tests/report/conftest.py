@@ -21,7 +21,12 @@ from mlagentbench.core.scorecard import (
 from mlagentbench.core.success import SUCCESS_THRESHOLD
 from mlagentbench.core.task import DataKind, Direction
 from mlagentbench.core.trace import Ending, Measurement, Seconds, Spent, Step, Trace
-from mlagentbench.report.data import ExperimentView, TaskFacts
+from mlagentbench.report.data import (
+    CodeChanges,
+    ExperimentView,
+    TaskFacts,
+    code_changes,
+)
 
 TASKS = (
     TaskFacts(
@@ -191,6 +196,35 @@ def make_experiment(*, seeds: int = 3, steps: int = 14) -> ExperimentView:
     )
 
 
+def make_one_run() -> ExperimentView:
+    """Make one run with a plan, two executions, changed code and a final answer."""
+    run = make_card(
+        agent="research", model="example/large-model-1", seed=3, gap_closed=0.62,
+        tokens={"input": 1_500}, process=_process(random.Random(2)),
+    )  # fmt: skip
+    plan = {"Research Plan and Status": "Deeper trees.", "Thought": "Try depth 6."}
+    validated = [Measurement(metric="MAE", value=value) for value in (20900.0, 18200.0)]
+    written = {"path": "train.py", "content": "depth = 6\n" * 40}
+    answer = {"final_answer": "Deeper trees help."}
+    steps = (
+        make_step(run.run, 1, validation=validated[0], fields=plan),
+        make_step(run.run, 2, action="Write File", input=written),
+        make_step(run.run, 3, ok=False, error="script_failed"),
+        make_step(run.run, 4, validation=validated[1]),
+        make_step(run.run, 5, action="Final Answer", input=answer),
+    )
+    changes = code_changes({"train.py": "depth = 2"}, {"train.py": "depth = 6"})
+    return ExperimentView(
+        title="20261115-research",
+        created="2026-11-15T20:15:00+00:00",
+        cards=(run,),
+        tasks=TASKS[:1],
+        traces=(Trace(run=run.run, steps=steps),),
+        code={run.run: CodeChanges(files=changes)},
+        packages={"mlagentbench": "0.1.0", "inspect_ai": "0.3.290"},
+    )
+
+
 def _process(dice: random.Random) -> dict[str, ProcessCheck]:
     finding = Finding(steps=(2,), quote="accuracy 0.99", why="Never measured.")
     found = ProcessCheck(value=1, evidence=(finding,))
@@ -245,3 +279,8 @@ def experiment_of() -> Callable[..., ExperimentView]:
 @pytest.fixture(scope="session")
 def experiment() -> ExperimentView:
     return make_experiment()
+
+
+@pytest.fixture(scope="session")
+def one_run() -> ExperimentView:
+    return make_one_run()

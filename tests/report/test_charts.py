@@ -74,7 +74,7 @@ def test_validation_and_test_scores_have_separate_panels(card, step):
     graded = view.model_copy(update={"step_scores": {card().run: ((1, 20100.0),)}})
     (task,) = charts(graded).by_step
     assert task.validation.lines == ()
-    assert [line.name for line in task.test.lines] == ["starter", "success"]
+    assert [line.name for line in task.test.lines] == ["starter", "success threshold"]
     (curve,) = task.curves
     assert (curve.validation.steps, curve.test.steps) == ((1, 2), (1, 2))
     assert curve.test.values == (20100.0, 17900.6)

@@ -8,7 +8,8 @@ from importlib.resources import files
 import pytest
 
 from mlagentbench.core.errors import RecordError
-from mlagentbench.core.scorecard import SandboxUsed
+from mlagentbench.core.scorecard import BudgetPoint, RunId, SandboxUsed
+from mlagentbench.core.trace import Ending, Trace
 from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.page import render, write_report
 
@@ -68,7 +69,8 @@ def test_editions_have_tables_of_their_own(card):
 
 def test_versions_of_a_task_are_shown_and_not_averaged(card):
     text = text_of(card(), card(version=2))
-    assert "no average, because several versions of a task" in text
+    assert "No average over these runs" in text
+    assert "no average, because its runs are on several versions" in text
 
 
 def test_every_table_can_be_sorted(experiment):
@@ -104,7 +106,8 @@ def test_the_page_says_what_scores_may_be_compared_with(page):
 
 def test_unsafe_runs_are_marked_loudly_and_safe_ones_are_not(card, page):
     unsafe = card(sandbox=SandboxUsed(provider="local", limits="none", unsafe=True))
-    assert "Unsafe: some runs were not isolated" in text_of(unsafe)
+    assert "Unsafe: this run was not isolated" in text_of(unsafe)
+    assert "Unsafe: some runs were not isolated" in text_of(unsafe, card(seed=1))
     assert "Unsafe" not in page.text
 
 
@@ -112,11 +115,96 @@ def test_an_experiment_without_any_run_still_has_a_page():
     assert "No run counts yet." in text_of()
 
 
+STORY = ("plan", "experiments", "code", "answer")
+AVERAGES = ("agents", "success", "improvement-by-task", "categories", "spending")
+
+
+def sections(page: str) -> list[str]:
+    return re.findall(r'<section id="([^"]+)"', page)
+
+
+def test_the_report_of_one_run_is_about_that_run(one_run):
+    page = render(one_run)
+    found = Text(page)
+    assert "<h1>house-price: research with example/large-model-1</h1>" in page
+    assert "<title>house-price: research with example/large-model-1 - " in page
+    assert "Test score 17,901 USD MAE on held-out data, lower is better" in found.text
+    assert "Starter 21,043 USD Success threshold 18,939 USD" in found.text
+    assert "Reference 15,980 USD This run 17,901 USD" in found.text
+    assert "Improvement +14.9 % over the starter" in found.text
+    assert "Best validation score 18,200 USD at step 4" in found.text
+    assert "Plan Written at step 1, never changed. Deeper trees." in found.text
+    assert "Final answer Deeper trees help." in found.text
+    assert "<ins>+depth = 6" in page
+    assert sections(page) == ["curves", *STORY, "checks", "compare", "steps"]
+
+
+def test_one_run_has_no_rate_no_average_and_no_empty_section(one_run, card):
+    for view in (one_run, ExperimentView(title="t", created="now", cards=(card(),))):
+        page = render(view)
+        assert not {*AVERAGES, "runs", "endings"} & set(sections(page))
+        text = Text(page).text
+        for word in ("Success rate", "verage", "Mean", "mean run", "interval unknown"):
+            assert word not in text
+        for part in re.findall(r"<section id=.*?</section>", page, re.S):
+            assert len(Text(part).text.split()) > 3
+
+
+def test_one_run_without_a_score_gives_the_reason(card):
+    failed = card(
+        score=None, improvement=None, success=False, significant=False,
+        submission_error="submission.csv: 12 ids are missing",
+    )  # fmt: skip
+    text = text_of(failed)
+    assert "Test score No score" in text
+    assert "submission.csv: 12 ids are missing" in text
+
+
+def test_an_interrupted_only_run_has_a_page_without_a_score(step):
+    asked = RunId(task="house-price", agent="tuner", model="none", seed=0)
+    trace = Trace(run=str(asked), steps=(step(str(asked)),))
+    view = ExperimentView(
+        title="t", created="", cards=(), traces=(trace,), asked=(asked,)
+    )
+    page = render(view)
+    assert "<h1>house-price: tuner</h1>" in page
+    assert "Not graded 1 step was recorded." in Text(page).text
+
+
+def test_smaller_budgets_of_one_run_are_shown_if_they_are_known(card):
+    end = BudgetPoint(steps=20, score=17900.0, success=True)
+    known = card(steps=20, by_budget=(BudgetPoint(steps=10, score=20100.0), end))
+    assert "Steps Test score Success 10 20,100 no 20 17,900 yes" in text_of(known)
+    unknown = card(steps=20, by_budget=(end,))
+    assert "smaller budgets" not in text_of(unknown)
+
+
+def test_several_runs_have_only_sections_with_content(card):
+    broken = {"ending": Ending.BROKEN, "score": None, "improvement": None}
+    excluded = [card(seed=seed, **broken) for seed in (0, 1)]
+    view = ExperimentView(title="t", created="now", cards=tuple(excluded))
+    assert sections(render(view)) == ["runs", "endings", "compare", "steps"]
+    free = view.model_copy(update={"cards": (card(), card(seed=1))})
+    found = sections(render(free))
+    assert {"agents", "success", "improvement-by-task", "time"} <= set(found)
+    assert not {"categories", "spending", "curves", "budgets", "checks"} & set(found)
+
+
+LABELS = ("Comparability", "Success vs. cost", "Process checks", "Excluded")
+PRIVATE = r"\b(gains?|folds?|apart|worked|tells?|opinion|whom|nobody|held by)\b"
+
+
+def test_labels_are_those_of_the_field(page):
+    for label in LABELS:
+        assert label in page.text
+    assert re.findall(PRIVATE, page.text, re.I) == []
+
+
 def test_an_unmeasured_task_is_shown_without_claims(card):
     bare = card(starter=None, improvement=None, success=False, significant=False)
-    text = text_of(bare)
+    text = text_of(bare, bare.model_copy(update={"run": "x", "seed": 1}))
     assert "not measured" in text
-    assert "Succeeded 0 of 1" in text
+    assert "Succeeded 0 of 2" in text
 
 
 def test_the_same_experiment_gives_the_same_page(experiment):

@@ -25,7 +25,7 @@ def facts_of(card):
 
 
 def test_a_run_is_written_with_its_unit_and_verdict(card):
-    page = render(view_with(card()))
+    page = render(view_with(card(), card(seed=1)))
     for shown in ("17,901", "+14.9 %", "1 min 15 s"):
         assert f'class="num">{shown}</td>' in page
     assert facts_of(card())["Success"].startswith("yes (significant: outside")
@@ -33,7 +33,13 @@ def test_a_run_is_written_with_its_unit_and_verdict(card):
 
 def test_what_is_not_known_is_left_out_of_a_runs_facts(card):
     facts = facts_of(card())
-    absent = {"Gap closed", "Cost", "Tokens", "First success", "Had it stopped earlier"}
+    absent = {
+        "Gap to the reference closed",
+        "Cost",
+        "Tokens",
+        "First success",
+        "With fewer steps",
+    }
     assert not absent & set(facts)
     assert facts["Actions"] == "write_file 1, execute 1, final_answer 1"
 
@@ -44,9 +50,11 @@ def test_what_is_known_of_a_run_is_said(card):
         best_step=BestStep(step=2, score=17500.0), resumed=3, errors={"timeout": 3},
     )  # fmt: skip
     expected = {
-        "Score interval": "17,000 to 18,500", "Gap closed": "+62.0 %",
-        "Best step": "17,500 at step 2", "Given away": "+1.9 %", "Cost": "$0.42",
-        "Attempt": "2", "Taken up again": "3 times", "Failures": "timeout 3",
+        "95 % interval of the score": "17,000 to 18,500",
+        "Gap to the reference closed": "+62.0 %",
+        "Best graded step": "17,500 at step 2",
+        "Improvement below the best step": "+1.9 %", "Cost": "$0.42",
+        "Attempt": "2", "Resumed": "3 times", "Errors": "timeout 3",
     }  # fmt: skip
     assert expected.items() <= facts_of(run).items()
 
@@ -55,6 +63,7 @@ def test_what_a_run_cost_until_it_first_succeeded_is_said(card):
     facts = facts_of(
         card(
             first_success=FirstSuccess(step=6, seconds=90, tokens=1200, cost_usd=0.5),
+            steps=20,
             by_budget=(
                 BudgetPoint(steps=10, score=None),
                 BudgetPoint(steps=20, score=17900.0, success=True),
@@ -64,11 +73,9 @@ def test_what_a_run_cost_until_it_first_succeeded_is_said(card):
         )
     )
     assert facts["First success"] == "step 6, 1 min 30 s, 1,200 tokens, $0.50"
-    assert facts["Had it stopped earlier"] == (
-        "10 steps: none; 20 steps: 17,900, success"
-    )
+    assert facts["With fewer steps"] == "10 steps: none"
     assert facts["Tokens"] == "1,500 input, 20 output, 0 cached"
-    assert facts["Main reason"] == "bad plan"
+    assert facts["Failure mode"] == "bad plan"
 
 
 def test_every_reason_a_run_has_is_given(card):
@@ -81,14 +88,15 @@ def test_anchors_are_never_made_of_hostile_names(card):
 
 
 def test_a_starter_nobody_measured_is_not_shown_as_a_number(card):
-    page = render(view_with(card(starter=None, improvement=None)))
+    unmeasured = {"starter": None, "improvement": None}
+    page = render(view_with(card(**unmeasured), card(seed=1, **unmeasured)))
     assert 'data-value="" class="num">not measured</td>' in page
 
 
 def test_endless_names_of_actions_stay_short(card):
     facts = facts_of(card(actions={"<" * 10_000: 1}, errors={"'" * 10_000: 2}))
     assert len(facts["Actions"]) < 400
-    assert len(facts["Failures"]) < 400
+    assert len(facts["Errors"]) < 400
 
 
 def test_a_run_nobody_judged_keeps_its_steps(step):

@@ -123,7 +123,7 @@ def test_a_rating_says_how_far_it_can_be_trusted(experiment):
     assert "<dt>plan quality</dt><dd><b>3.5</b> <small>votes 3, 4</small>" in page
     assert (
         "Its votes agree with each other in 100 %. It agrees with the checks in 50 %."
-        " 1 votes could not be read. It cost $0.20"
+        " 1 vote could not be read. It cost $0.20"
     ) in page
 
 
@@ -131,7 +131,8 @@ def test_findings_link_to_steps_and_ratings_change_no_score(experiment):
     page = render(with_everything(experiment, "x"))
     assert 'Steps <a href="#run-1.1">1</a>, <a href="#run-1.2">2</a>: x' in page
     assert '<li id="run-1.2">' in page
-    assert 'A judge\'s opinion <span class="tag">changes no score</span>' in page
+    assert "<h4>LLM-judge rating</h4>" in page
+    assert "The rating changes no score." in page
 
 
 def test_rows_and_folds_carry_what_filters_look_at(experiment):
@@ -153,4 +154,4 @@ def test_the_endings_add_up_to_all_runs(experiment):
 @pytest.mark.parametrize("runs", [1, 40])
 def test_every_run_says_where_the_rest_of_it_is(experiment_of, runs):
     page = render(experiment_of(seeds=runs, steps=4))
-    assert "<code>mlab show</code> has everything" in page
+    assert "<code>mlab show</code> prints the full text" in page

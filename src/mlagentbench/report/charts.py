@@ -21,7 +21,7 @@ from mlagentbench.report.averages import (
     columns,
     place_of,
 )
-from mlagentbench.report.data import ExperimentView, TaskFacts
+from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.editions import BudgetCurve, EditionPart
 from mlagentbench.report.findings import OUTCOMES
 from mlagentbench.report.number_format import number, percent
@@ -228,6 +228,10 @@ def task_curves(
     )
     if not any(curve.validation.steps or curve.has_graded_steps for curve in curves):
         return None
+    lines = tuple(
+        Line(name=name, value=_rounded(value))
+        for name, value in facts.baselines.items()
+    )
     return TaskCurves(
         name=harmless(name),
         task=harmless(cards[0].task),
@@ -237,29 +241,21 @@ def task_curves(
         last_step=max(trace.steps[-1].step for _, trace in traced),
         curves=curves,
         validation=_panel([(curve.agent, curve.validation) for curve in curves]),
-        test=_panel([(curve.agent, curve.test) for curve in curves], _lines(facts)),
+        test=_panel([(curve.agent, curve.test) for curve in curves], lines),
     )
 
 
-def _lines(facts: TaskFacts) -> tuple[Line, ...]:
-    lines = {
-        "starter": facts.starter and facts.starter.mean,
-        "success": facts.success_threshold,
-        "reference": facts.reference,
-    }
-    return tuple(
-        Line(name=name, value=_rounded(value))
-        for name, value in lines.items()
-        if value is not None and math.isfinite(value)
-    )
+_SHORT = 3
+"""Scores of a run whose axis shows all of them."""
 
 
 def _panel(
     drawn: Sequence[tuple[int, Series]], lines: tuple[Line, ...] = ()
 ) -> Panel | None:
     """Return the axis and the medians of every run's scores on one split."""
-    ends = [value for _, one in drawn for value in one.line[1:] or one.line]
-    if not ends:
+    # The first scores of a long run are often far off and would flatten the rest.
+    core = [v for _, one in drawn for v in one.line[len(one.line) > _SHORT :]]
+    if not core:
         return None
     values = [value for _, one in drawn for value in one.values]
     runs: dict[int, list[list[tuple[int, float]]]] = {}
@@ -269,7 +265,7 @@ def _panel(
         runs.setdefault(agent, []).append(pairs if len(pairs) > 1 or not lines else [])
     return Panel(
         lines=lines,
-        span=_span([*ends, *(line.value for line in lines)], values),
+        span=_span([*core, *(line.value for line in lines)], values),
         medians=tuple(filter(None, map(median_line, runs, runs.values()))),
     )
 
@@ -323,7 +319,7 @@ def _measured(trace: Trace) -> list[tuple[int, float]]:
 def _span(core: Sequence[float], values: Sequence[float]) -> tuple[float, float]:
     """Return the range of the core and of the values near it."""
     low, high = min(core), max(core)
-    reach = (high - low) or abs(high) or 1.0
+    reach = 3 * (high - low) or abs(high) or 1.0
     near = [value for value in values if low - reach <= value <= high + reach]
     low, high = min([low, *near]), max([high, *near])
     margin = 0.08 * ((high - low) or abs(high) or 1.0)

@@ -1,5 +1,6 @@
 """Data of a report page: scorecards, tasks, traces and code changes."""
 
+import math
 from collections.abc import Mapping
 from typing import Literal
 
@@ -43,6 +44,20 @@ class TaskFacts(Record):
         if self.starter is None:
             return None
         return success_threshold(self.starter.mean, self.direction)
+
+    @property
+    def baselines(self) -> dict[str, float]:
+        """The test scores that a run is read against, as far as they are known."""
+        known = {
+            "starter": self.starter.mean if self.starter else None,
+            "success threshold": self.success_threshold,
+            "reference": self.reference,
+        }
+        return {
+            name: value
+            for name, value in known.items()
+            if value is not None and math.isfinite(value)
+        }
 
 
 class LeftOut(Record):

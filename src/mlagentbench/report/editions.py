@@ -54,6 +54,11 @@ class EditionPart(Record):
     checks: tuple[CheckRow, ...]
     budgets: tuple[BudgetCurve, ...]
 
+    @property
+    def has_spending(self) -> bool:
+        """Whether tokens or cost of any run are known and not zero."""
+        return any(point.spent for front in self.fronts for point in front.points)
+
     def on_fronts(self, column: Column) -> list[str]:
         """Name the fronts that an agent is on."""
         return [

@@ -16,6 +16,10 @@ class CheckRow(Record):
     shares: tuple[Estimate | None, ...]
     """One a column; None where no run was examined."""
 
+    @property
+    def found(self) -> bool:
+        return any(share.value for share in self.shares if share)
+
 
 def check_rows(
     cards: Sequence[Scorecard], present: Sequence[Column]
@@ -66,7 +70,8 @@ def _agreement(opinion: Opinion) -> Iterable[str]:
     if opinion.agrees_with_rules is not None:
         yield f"It agrees with the checks in {share(opinion.agrees_with_rules)}"
     if opinion.unreadable:
-        yield f"{opinion.unreadable} votes could not be read"
+        votes = "vote" if opinion.unreadable == 1 else "votes"
+        yield f"{opinion.unreadable} {votes} could not be read"
     if opinion.cost_usd:
         yield f"It cost {dollars(opinion.cost_usd)}"
 

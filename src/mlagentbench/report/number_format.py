@@ -6,6 +6,7 @@ make the page longer than a friendly one.
 
 import math
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from itertools import accumulate
 
 from markupsafe import escape
@@ -89,6 +90,16 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600:,} h {whole % 3600 // 60:02d} min"
+
+
+def moment(text: str) -> str:
+    """Write a date in ISO format to the minute; any other text stays as it is."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    zone = " UTC" if found.tzinfo else ""
+    return f"{(found.astimezone(UTC) if zone else found):%Y-%m-%d %H:%M}{zone}"
 
 
 def dollars(cost: float) -> str:

@@ -28,7 +28,14 @@ from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.editions import editions
 from mlagentbench.report.findings import STEPS_NAMED, agreement
 from mlagentbench.report.number_format import PAGE, Caps, caps
-from mlagentbench.report.run_rows import RunDetails, run_rows, ungraded_rows
+from mlagentbench.report.run_rows import (
+    RunDetails,
+    only_run,
+    run_rows,
+    run_title,
+    tiles,
+    ungraded_rows,
+)
 from mlagentbench.report.run_steps import executed, failure, observation, texts
 from mlagentbench.report.tables import headlines
 from mlagentbench.report.terminal import STATUS_COLUMNS, status_line, status_rows
@@ -50,6 +57,7 @@ def render(experiment: ExperimentView) -> str:
             total=tally(experiment.cards),
             headlines=headlines([part.table for part in parts]),
             parts=parts,
+            several_categories=any(len(part.table.categories) > 1 for part in parts),
             choices=choices(experiment.cards),
             tasks=list({one.name: one for one in facts}.values()),
             sandboxes=list({str(used): used for used in sandboxes}.values()),
@@ -92,7 +100,16 @@ def write_status(status: ExperimentStatus, path: Path, *, refresh: int | None) -
 
 _FORMATS = (
     *("number", "percent", "share", "tenths", "shade", "improvement_shade"),
-    *("with_unit", "fitted", "fitting", "listed", "compact", "duration", "dollars"),
+    *(
+        "with_unit",
+        "fitted",
+        "fitting",
+        "listed",
+        "compact",
+        "duration",
+        "dollars",
+        "moment",
+    ),
 )
 
 
@@ -154,9 +171,13 @@ def _own(name: str) -> Markup:
 def run_sections(view: ExperimentView, limits: Caps) -> dict[str, object]:
     """Return every run, how it ended, and what its scores can be compared with."""
     rows, ungraded = run_rows(view, limits), ungraded_rows(view, limits)
+    alone = only_run(rows, ungraded)
     return {
         "rows": rows,
         "ungraded": ungraded,
+        "alone": alone,
+        "title": run_title(alone) if alone else view.title,
+        "tiles": tiles(alone) if alone else (),
         "accounts": accounts(view, rows, ungraded),
         "cautions": cautions(view),
         "budgets": {

@@ -1,17 +1,33 @@
 """Lines of the page's table of runs, and the details below each."""
 
-from mlagentbench.core import Record, RunId, Scorecard, Step, Trace, executes
-from mlagentbench.evaluation import finite_improvement, given_away
+import math
+from collections.abc import Collection, Sequence
+
+from mlagentbench.core import (
+    FINAL_ANSWER,
+    Direction,
+    Record,
+    RunId,
+    Scorecard,
+    Step,
+    Trace,
+    executes,
+    given,
+)
+from mlagentbench.evaluation import finite_improvement, given_away, is_free
 from mlagentbench.report.data import CodeChanges, ExperimentView, TaskFacts
 from mlagentbench.report.findings import named_steps
 from mlagentbench.report.number_format import (
     Caps,
+    compact,
     dollars,
     duration,
     fitted,
     fitted_end,
+    moment,
     number,
     percent,
+    share,
     with_unit,
 )
 from mlagentbench.report.run_steps import (
@@ -30,6 +46,8 @@ class RunDetails(Record):
     plan: Plan | None
     code: CodeChanges | None = None
     executions: tuple[Execution, ...] = ()
+    answer: str = ""
+    """The agent's final answer."""
     steps: tuple[Step, ...]
     total_executions: int = 0
     total_steps: int
@@ -54,6 +72,15 @@ class RunDetails(Record):
         return " and ".join(short)
 
 
+class ScaleMark(Record):
+    """A score on the line from worse to better."""
+
+    name: str
+    value: float
+    at: float
+    """Its place, from 0 to 1; a score far outside the baselines is at the edge."""
+
+
 class RunRow(Record):
     """One run with a scorecard."""
 
@@ -66,7 +93,18 @@ class RunRow(Record):
     why: str
     """Why there is no score, or why the run ended; empty if there is no reason."""
     facts: dict[str, str]
+    scale: tuple[ScaleMark, ...]
+    """The score and its baselines; empty without a score or a baseline."""
     details: RunDetails
+
+    @property
+    def seed(self) -> int:
+        return self.card.seed
+
+    @property
+    def smaller_budgets(self) -> bool:
+        """Whether a score with fewer steps than the run took is known."""
+        return any(point.steps < self.card.steps for point in self.card.by_budget)
 
 
 class UngradedRow(Record):
@@ -78,6 +116,10 @@ class UngradedRow(Record):
     """None if the agent is not known."""
     unit: str = ""
     details: RunDetails
+
+    @property
+    def seed(self) -> int | None:
+        return self.id.seed if self.id else None
 
 
 def run_rows(view: ExperimentView, caps: Caps) -> list[RunRow]:
@@ -95,6 +137,7 @@ def run_rows(view: ExperimentView, caps: Caps) -> list[RunRow]:
                 lines=4,
             ),
             facts=run_facts(card, view.facts(card), limit=limit),
+            scale=score_scale(card, view.facts(card)),
             details=_details(view, card, caps),
         )
         for place, card in enumerate(view.cards, start=1)
@@ -107,34 +150,142 @@ def ungraded_rows(view: ExperimentView, caps: Caps) -> list[UngradedRow]:
     traces = {trace.run: trace for trace in view.ungraded}
     graded = {card.run for card in view.cards}
     names = dict.fromkeys((*traces, *(run for run in planned if run not in graded)))
+    known = {facts.name.partition("@")[0]: facts for facts in view.tasks}
     rows = []
     for place, run in enumerate(names, start=1):
-        trace = traces.get(run) or Trace(run=run)
-        details = RunDetails(
-            plan=plan_of(trace),
-            steps=shown_steps(trace, caps.items),
-            total_steps=len(trace.steps),
+        trace, asked = traces.get(run) or Trace(run=run), planned.get(run)
+        facts = known.get(asked.task) if asked else None
+        row = UngradedRow(
+            anchor=f"ungraded-{place}",
+            run=run,
+            id=asked,
+            unit=facts.unit if facts else "",
+            details=_read_details(trace, caps, facts.direction if facts else None),
         )
-        anchor, planned_run = f"ungraded-{place}", planned.get(run)
-        rows.append(
-            UngradedRow(anchor=anchor, run=run, id=planned_run, details=details)
-        )
+        rows.append(row)
     return rows
+
+
+def only_run(
+    rows: Sequence[RunRow], ungraded: Sequence[UngradedRow]
+) -> RunRow | UngradedRow | None:
+    """Return the last attempt of the only run; None if there are several runs."""
+    graded = {(row.card.run, row.card.score_name) for row in rows}
+    if len(graded) + len(ungraded) != 1:
+        return None
+    return max(rows, key=lambda row: row.card.attempt) if rows else ungraded[0]
+
+
+def run_title(row: RunRow | UngradedRow) -> str:
+    """Name the task, the agent and the model of a run."""
+    run = row.card.run_id if isinstance(row, RunRow) else row.id or row.run
+    if isinstance(run, str):
+        return run
+    model = "" if run.model in ("", "none") else f" with {run.model}"
+    return f"{run.task}: {run.agent}{model}"
+
+
+Tile = tuple[str, str, str]
+"""A label, a value and a remark."""
+
+
+def tiles(row: RunRow | UngradedRow) -> tuple[Tile, ...]:
+    """Return the result of one run in short facts, as far as they are known."""
+    best = next((one.step for one in row.details.executions if one.best), None)
+    value = best.validation.value if best and best.validation else None
+    at = f"{row.unit} at step {best.step}".strip() if best else ""
+    validation = ("Best validation score", number(value), at)
+    if isinstance(row, UngradedRow):
+        found = [
+            ("Ending", "no scorecard", ""),
+            ("Steps", f"{row.details.total_steps:,}", ""),
+            validation,
+        ]
+    else:
+        found = [*_result_tiles(row.card), validation, *_spent_tiles(row.card)]
+    return tuple(tile for tile in found if tile[1] not in ("", "none"))
+
+
+def _result_tiles(card: Scorecard) -> list[Tile]:
+    sure = "significant" if card.significant else "not significant"
+    success = ("Success", "yes" if card.success else "no", sure if card.success else "")
+    if not card.ending.counts:
+        success = ("Success", "excluded", "from averages")
+    closed = card.gap_closed
+    return [
+        ("Improvement", percent(card.improvement), "over the starter"),
+        success,
+        (
+            "Gap to the reference closed",
+            "" if closed is None or not math.isfinite(closed) else share(closed),
+            "",
+        ),
+        ("Ending", card.ending.replace("_", " "), ""),
+    ]
+
+
+def _spent_tiles(card: Scorecard) -> list[Tile]:
+    counts = (card.tokens.get(kind) for kind in _KINDS)
+    tokens = sum(count for count in counts if isinstance(count, int))
+    known = card.cost_usd or is_free(card.model)
+    price = dollars(card.cost_usd) if tokens and known and not card.unpriced else ""
+    return [
+        ("Steps", f"{card.steps:,}" if card.steps else "", ""),
+        ("Time", duration(card.seconds.total) if card.seconds.total else "", ""),
+        ("Tokens", compact(tokens) if tokens else "", ""),
+        ("Model cost", price, ""),
+    ]
 
 
 def _details(view: ExperimentView, card: Scorecard, caps: Caps) -> RunDetails:
     # The trace and the code of a repeated run belong to its last attempt.
     found = view.trace(card)
     trace = found or Trace(run=card.run)
+    read = _read_details(trace, caps, card.direction, named_steps(card))
+    code = view.code.get(card.run) if found else None
+    return read.model_copy(update={"code": code})
+
+
+def _read_details(
+    trace: Trace,
+    caps: Caps,
+    direction: Direction | None,
+    telling: Collection[int] = (),
+) -> RunDetails:
     crash = trace.end.traceback if trace.end else None
+    ran = executions(trace, direction, caps.items) if direction else ()
+    ends = (step for step in trace.steps if step.action == FINAL_ANSWER.name)
     return RunDetails(
         plan=plan_of(trace),
-        code=view.code.get(card.run) if found else None,
-        executions=executions(trace, card.direction, caps.items),
-        steps=shown_steps(trace, caps.items, named_steps(card)),
-        total_executions=sum(map(executes, trace.steps)),
+        executions=ran,
+        answer=next((given(step, "final_answer") for step in ends), "").strip(),
+        steps=shown_steps(trace, caps.items, telling),
+        total_executions=sum(map(executes, trace.steps)) if direction else 0,
         total_steps=len(trace.steps),
         traceback=fitted_end(crash or "", 4 * caps.text, lines=40),
+    )
+
+
+def score_scale(card: Scorecard, facts: TaskFacts) -> tuple[ScaleMark, ...]:
+    """Place a score between its baselines, the better the further right."""
+    known = facts.baselines
+    if card.score is None or not math.isfinite(card.score) or not known:
+        return ()
+    higher = card.direction is Direction.HIGHER
+    low, high = min(known.values()), max(known.values())
+    reach = (high - low) or abs(high) or 1.0
+    score = min(max(card.score, low - reach), high + reach)
+    low, high = min(low, score), max(high, score)
+    width = (high - low) or 1.0
+    marks = {name: (value, value) for name, value in known.items()}
+    marks["this run"] = (card.score, score)
+    return tuple(
+        ScaleMark(
+            name=name,
+            value=value,
+            at=(place - low if higher else high - place) / width,
+        )
+        for name, (value, place) in marks.items()
     )
 
 
@@ -145,30 +296,35 @@ def run_facts(card: Scorecard, facts: TaskFacts, *, limit: int) -> dict[str, str
     """Return what is known of a run, by label."""
     best = card.best_step
     lines = {
-        "Belongs to": card.score_name,
+        "Run": card.run,
+        "Task": card.score_name,
         "Metric": f"{card.metric}, {card.direction} is better",
         "Success": verdict(card),
-        "Score": with_unit(card.score, facts.unit),
-        "Score interval": " to ".join(map(number, card.score_ci or ())),
+        "Test score": with_unit(card.score, facts.unit),
+        "95 % interval of the score": " to ".join(map(number, card.score_ci or ())),
         "Success threshold": with_unit(facts.success_threshold, facts.unit),
         "Reference": with_unit(facts.reference, facts.unit),
-        "Gap closed": percent(card.gap_closed),
-        "Best step": f"{with_unit(best.score, facts.unit)} at step {best.step}"
+        "Gap to the reference closed": percent(card.gap_closed),
+        "Best graded step": f"{with_unit(best.score, facts.unit)} at step {best.step}"
         if best
         else "",
-        "Given away": percent(given_away(card) or None),
+        "Improvement below the best step": percent(given_away(card) or None),
         "First success": _first_success(card),
-        "Had it stopped earlier": _by_budget(card, facts),
-        "Main reason": card.failure or "",
+        "With fewer steps": _by_budget(card, facts),
+        "Failure mode": card.failure or "",
         "Actions": _counted(card.actions),
-        "Failures": _counted(card.errors),
+        "Errors": _counted(card.errors),
         "Time": _time(card),
         "Tokens": _tokens(card),
         "Cost": dollars(card.cost_usd) if card.cost_usd else "",
         "Attempt": str(card.attempt) if card.attempt > 1 else "",
-        "Taken up again": f"{card.resumed} times" if card.resumed else "",
+        "Resumed": "once"
+        if card.resumed == 1
+        else f"{card.resumed} times"
+        if card.resumed
+        else "",
         "Sandbox": f"{card.sandbox.provider}, {card.sandbox.limits}",
-        "Graded": f"{card.created} by mlagentbench {card.harness.version}",
+        "Graded": f"{moment(card.created)} by mlagentbench {card.harness.version}",
     }
     return {
         label: fitted(text, limit, lines=1)
@@ -192,12 +348,13 @@ def _by_budget(card: Scorecard, facts: TaskFacts) -> str:
         f"{point.steps} steps: {with_unit(point.score, facts.unit)}"
         + (", success" if point.success else "")
         for point in card.by_budget
+        if point.steps < card.steps
     )
 
 
 def _time(card: Scorecard) -> str:
     spent = card.seconds
-    parts = {"model": spent.model, "execute": spent.execute, "harness": spent.harness}
+    parts = {"model": spent.model, "execution": spent.execute, "harness": spent.harness}
     split = ", ".join(f"{name} {duration(time)}" for name, time in parts.items())
     return f"{duration(spent.total)} ({split})"
 

@@ -40,12 +40,12 @@
     Plotly.react(element, frontTraces(points), layout({
       width: report.width(element), height: 300, margin: { l: 8, r: 20, t: 16, b: 40 },
       xaxis: {
-        title: { text: front.unit === "cost" ? "dollars a run" : "tokens a run", standoff: 6 },
+        title: { text: front.unit === "cost" ? "dollars per run" : "tokens per run", standoff: 6, font: { size: 12 } },
         type: wide ? "log" : "linear", nticks: 6, tickangle: 0,
         ...(wide ? {} : { range: [-0.04 * Math.max(...spent), 1.1 * Math.max(...spent)] }),
         tickprefix: front.unit === "cost" ? "$" : "", exponentformat: "SI",
       },
-      yaxis: { title: { text: "success rate", standoff: 6 }, ...percentAxis },
+      yaxis: { title: { text: "success rate", standoff: 6, font: { size: 12 } }, ...percentAxis },
     }), report.config);
   };
 
@@ -72,7 +72,7 @@
     }), layout({
       width: report.width(element), height: 280, margin: { l: 8, r: 16, t: 12, b: 40 },
       xaxis: {
-        title: { text: "steps", standoff: 6 }, tickvals: budgets, showgrid: false,
+        title: { text: "steps", standoff: 6, font: { size: 12 } }, tickvals: budgets, showgrid: false,
         range: [0, 1.06 * Math.max(10, ...budgets)],
       },
       yaxis: measure === "success" ? percentAxis : { tickformat: "+.0%", nticks: 6 },

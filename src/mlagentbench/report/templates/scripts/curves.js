@@ -41,12 +41,18 @@
   // Of many runs the single lines only show the spread, behind their median.
   function crowd(agent, runs, median, panel, task) {
     const painted = report.agentColour(agent.place);
+    const submissions = runs.filter((run) => run.submitted);
     return [lines(agent, runs, panel, { opacity: 0.22, width: 1 }), {
       type: "scatter", mode: "lines", hoverinfo: "text", cliponaxis: false,
       x: median.steps, y: median.values.map((value) => held(value, panel.span)),
       hovertext: median.steps.map((step, i) => plain(
         `${agent.who}, median of ${runs.length} runs\nstep ${step}: ${median.values[i]} ${task.unit}`)),
       line: { shape: "hv", width: 2.5, color: painted },
+    }, {
+      type: "scatter", mode: "markers", hoverinfo: "skip", cliponaxis: false,
+      x: submissions.map((run) => run.steps.at(-1)),
+      y: submissions.map((run) => held(run.line.at(-1), panel.span)),
+      marker: { size: 5, opacity: 0.6, color: painted, symbol: report.symbol(agent.place) },
     }];
   }
 
@@ -87,7 +93,7 @@
     return shifts;
   }
 
-  const DASHES = { starter: "dot", success: "dash", reference: "dashdot" };
+  const DASHES = { starter: "dot", "success threshold": "dash", reference: "dashdot" };
   const HEIGHT = 210;
   const MARGIN = { t: 10, b: 40 };
 
@@ -95,7 +101,7 @@
     const task = data.by_step[element.dataset.place];
     const panel = task[split];
     const agents = data.agents.filter((agent) => report.shows(agent));
-    const tint = (line) => colour(line.name === "success" ? "accent" : "muted");
+    const tint = (line) => colour(line.name === "success threshold" ? "accent" : "muted");
     const shifts = apart(panel.lines.map((line) => line.value), panel.span, HEIGHT - MARGIN.t - MARGIN.b);
     Plotly.react(element, agents.flatMap((agent) => agentTraces(agent, task, split)), layout({
       width: report.width(element), height: HEIGHT,
@@ -117,7 +123,7 @@
       })),
       annotations: panel.lines.map((line, i) => ({
         xref: "paper", x: 1, xanchor: "left", xshift: 4, y: line.value, yshift: shifts[i],
-        yanchor: "middle", text: line.name, showarrow: false, font: { size: 11, color: tint(line) },
+        yanchor: "middle", text: line.name.split(" ")[0], showarrow: false, font: { size: 11, color: tint(line) },
       })),
     }), report.config);
   }

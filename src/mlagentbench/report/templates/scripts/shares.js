@@ -61,7 +61,7 @@
     const longest = Math.max(1, ...shares.map(all));
     stacked(element, shares, KINDS, {
       colours: "time",
-      axis: { title: { text: longest > 300 ? "minutes" : "seconds", standoff: 4 }, rangemode: "tozero" },
+      axis: { title: { text: longest > 300 ? "minutes" : "seconds", standoff: 4, font: { size: 12 } }, rangemode: "tozero" },
       scaled: (share, part) => share.parts[part] / (longest > 300 ? 60 : 1),
       written: (share, part) => seconds(share.parts[part]),
       label: (share, part) => KINDS[part],

@@ -38,7 +38,9 @@
     });
   }
 
-  document.querySelectorAll("main table:not(.sortable):has(thead th)").forEach(addButtons);
+  // One row is always in order.
+  const several = "tbody tr + tr";
+  document.querySelectorAll(`main table:not(.sortable):has(thead th):has(${several})`).forEach(addButtons);
   document.addEventListener("click", (event) => {
     const button = event.target.closest("table.sortable thead button");
     if (button) sortBy(button.closest("table"), button.closest("th"));

@@ -65,11 +65,10 @@ def ensure_task_env(
     cache: Path, task: Task, variant: AgentEnvName, progress: Progress | None = None
 ) -> AgentEnv:
     """Return the environment of a task's code, with the packages that it declares."""
-    progress = progress or Silent()
-    base = ensure_agent_env(cache, variant, progress)
     if not task.agent_packages or variant != task.agent_env:
-        return base
-    lock = _task_lock(task, base, progress)
+        return ensure_agent_env(cache, variant, progress)
+    progress = progress or Silent()
+    lock = _task_lock(cache, task, progress)
     return _ensure(cache, f"{variant}+{task.id}", lock, progress)
 
 
@@ -101,18 +100,19 @@ TASK_LOCK = "packages.lock"
 """The file of a task folder with all packages of its own environment."""
 
 
-def _task_lock(task: Task, base: AgentEnv, progress: Progress) -> str:
+def _task_lock(cache: Path, task: Task, progress: Progress) -> str:
     """Return the lock of a task's packages; resolve them if it is missing or stale."""
     path = task.folder / TASK_LOCK
     header = (
         f"# Resolved from {task.agent_env} and {', '.join(task.agent_packages)};"
         " delete this file to resolve again.\n"
     )
-    with exclusive_lock(base.path.parent / f".{task.id}.packages"):
+    with exclusive_lock(cache.absolute() / "agent-env" / f".{task.id}.packages"):
         if path.is_file():
             lock = path.read_text(encoding="utf-8")
             if lock.startswith(header):
                 return lock
+        base = ensure_agent_env(cache, task.agent_env, progress)
         progress.start(f"resolving the packages of {task.id}", None)
         pins = {line for line in _lock(task.agent_env).splitlines() if "==" in line}
         pins |= _resolve(task.agent_packages, base)

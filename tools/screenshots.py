@@ -55,6 +55,7 @@ def main() -> int:
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
         context = browser.new_context()
+        context.set_default_timeout(300_000)  # A busy machine is slow, not broken.
         take_hero(context, Path(name))
         if "hero" not in sys.argv[1:]:
             take_all(context, Path(name))
@@ -173,7 +174,7 @@ def take_details(context: BrowserContext, report: Path) -> None:
     details = page.locator("details#run-1")
     details.evaluate("element => { element.open = true; }")
     path = PICTURES / "details.png"
-    details.screenshot(path=path, timeout=120_000)
+    details.screenshot(path=path)
     shrink(path)
     page.close()
 

@@ -14,7 +14,7 @@ import pytest
 PROJECT = Path(__file__).parents[2]
 PACKAGE = PROJECT / "src" / "mlagentbench"
 SUITE = PACKAGE / "tasks" / "suite"
-TEMPLATES = PACKAGE / "tasks" / "templates"
+TEMPLATES = "templates"
 COMMANDS = ("cli", "commands")
 ARCHITECTURE = PROJECT / "docs" / "architecture.md"
 QUESTIONS = (
@@ -70,7 +70,7 @@ SOURCES = [
     path
     for path in sorted(PACKAGE.rglob("*.py"))
     if not path.is_relative_to(SUITE)
-    and not path.is_relative_to(TEMPLATES)
+    and TEMPLATES not in path.parts
     and path.name != "__main__.py"
 ]
 MODULES = {

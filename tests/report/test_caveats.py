@@ -50,7 +50,9 @@ def test_a_repeated_run_is_counted_once_and_its_first_attempt_is_named(card):
     assert found.runs == 1
     assert found.totals == (1,)
     (excluded,) = found.excluded
-    assert excluded.why == "disk full; it was repeated, and the last attempt counts"
+    assert (
+        excluded.why == "disk full; the run was repeated, and its last attempt counts"
+    )
 
 
 def test_each_excluded_run_is_named_with_its_reason(card):
@@ -59,8 +61,8 @@ def test_each_excluded_run_is_named_with_its_reason(card):
     found = account(broken, asked=asked(3), left_out=(twice,))
     assert [(one.run, one.kind, one.why) for one in found.excluded] == [
         ("house-price:tuner:none:1", "broken", "disk full"),
-        ("house-price:tuner:none:0", "no scorecard", "it left no steps"),
-        ("house-price:tuner:none:2", "no scorecard", "it left no steps"),
+        ("house-price:tuner:none:0", "no scorecard", "no steps recorded"),
+        ("house-price:tuner:none:2", "no scorecard", "no steps recorded"),
         ("x", "left out", "b holds it too"),
     ]
 
@@ -94,7 +96,7 @@ def test_runs_without_isolation_are_named(card):
 def test_runs_of_the_original_are_no_runs_of_ours(card):
     original = SandboxUsed(provider="original", limits="not known", unsafe=True)
     found = cautions_of(card(sandbox=original, starter=None))
-    assert found["Runs of the original benchmark"].endswith("scores cannot.")
+    assert found["Runs of the original benchmark"].endswith("not the scores.")
     assert "Runs without isolation" not in found
     assert "A starter that was never measured" not in found
 

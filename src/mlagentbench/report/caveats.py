@@ -26,46 +26,45 @@ def cautions(view: ExperimentView) -> tuple[Caution, ...]:
         (
             "Runs without isolation",
             listed(card.run for card in ours if card.sandbox.unsafe),
-            "the agent's code could read the labels. Compare these scores with"
-            " nothing.",
+            "the agent's code could read the labels. Do not compare these scores.",
         ),
         (
             "Runs of the original benchmark",
             listed(card.run for card in cards if _is_original(card)),
-            "made by its own harness on its own data, and scored by its own graders if"
-            " there are any. The agents' process can be compared; scores cannot.",
+            "made with another harness, data and graders. Compare the process checks,"
+            " not the scores.",
         ),
         (
             "Several versions or editions of one task",
             listed(_several_versions(cards)),
-            "data, grader or budget differ between them. Each has a row of its own,"
-            " and no average is over both.",
+            "data, grader or budget differ between them. Each has a separate row, and"
+            " no average includes both.",
         ),
         (
             "Different budgets",
             listed(_several_budgets(view)),
-            "a run that may do more is expected to score more.",
+            "a run with a larger budget is expected to score higher.",
         ),
         (
             "Different limits",
             f"Runs had {listed(limits, ' or ')}" if len(limits) > 1 else "",
-            "with more cores or memory more can be trained in the same time.",
+            "more cores or memory allow more training in the same time.",
         ),
         (
             "Graded by different versions",
             f"mlagentbench {listed(versions, ' and ')}" if len(versions) > 1 else "",
-            "`mlab score` grades all of them again with one.",
+            "`mlab score` re-grades all of them with the installed version.",
         ),
         (
             "A starter that was never measured",
             listed(dict.fromkeys(c.score_name for c in ours if c.starter is None)),
-            "without its mean there is no improvement and no success. `mlab measure`"
-            " measures it.",
+            "improvement and success are not defined. Run `mlab measure` to measure"
+            " it.",
         ),
         (
             "Not the data of the paper",
             listed(_other_data(view)),
-            "substitutes or generated data. Their scores say nothing about published"
+            "substitute or generated data. Do not compare these scores with published"
             " ones.",
         ),
     )
@@ -208,7 +207,9 @@ def _excluded(rows: Sequence[RunRow], final: Sequence[RunRow]) -> Iterable[Exclu
     kept = {row.anchor for row in final}
     for row in rows:
         if row.anchor not in kept:
-            yield _excluded_run(row, "; it was repeated, and the last attempt counts")
+            yield _excluded_run(
+                row, "; the run was repeated, and its last attempt counts"
+            )
         elif not row.card.ending.counts:
             yield _excluded_run(row)
 
@@ -221,5 +222,5 @@ def _excluded_run(row: RunRow, more: str = "") -> ExcludedRun:
 
 def _not_graded(row: UngradedRow) -> ExcludedRun:
     steps = row.details.total_steps
-    why = f"{steps:,} steps recorded" if steps else "it left no steps"
+    why = f"{steps:,} steps recorded" if steps else "no steps recorded"
     return ExcludedRun(anchor=row.anchor, run=row.run, kind=NO_CARD, why=why)

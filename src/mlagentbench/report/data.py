@@ -184,7 +184,7 @@ def _change(name: str, before: str | None, after: str | None) -> FileChange:
 def _diff_lines(before: str, after: str) -> list[str]:
     found = difference(before, after, "", "")
     if found and not found.startswith("--- "):
-        return [f"  {len(before.split(chr(10)))} lines became others, too many to show"]
+        return [f"  {len(before.split(chr(10)))} lines changed, too many to show"]
     return found.split("\n")[2:]
 
 

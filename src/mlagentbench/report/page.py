@@ -197,9 +197,9 @@ def _left_out(runs: list[RunDetails]) -> str:
     if shown == total:
         return ""
     return (
-        f"So that the page stays under {(PAGE + 300_000) // 1_000_000} MB, {shown:,} of"
-        f" {total:,} steps are shown: those that findings name, failures,"
-        " measurements and the last."
+        f"{shown:,} of {total:,} steps are shown: those that findings name, failures,"
+        " measurements and the last. This keeps the page below"
+        f" {(PAGE + 300_000) // 1_000_000} MB."
     )
 
 

@@ -72,8 +72,8 @@ def anchors(text):
 
 def test_every_page_is_in_the_index():
     index = text_of("docs/index.md")
-    missing = [page for page in PAGES if f"({Path(page).name})" not in index]
-    assert missing == ["README.md", "docs/index.md"]
+    missing = {page for page in PAGES if f"({Path(page).name})" not in index}
+    assert missing == {"README.md", "docs/index.md"}
 
 
 def test_readme_counts_the_tasks_by_kind_of_data(mlab):

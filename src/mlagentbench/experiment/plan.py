@@ -128,7 +128,6 @@ class ExperimentSpec(ExperimentOptions):
 
     tasks: tuple[TaskSpec, ...]
     origin: Origin = Origin.RUN
-    """Where the submissions come from; runs of one experiment have one origin."""
     outside_runs: tuple[RunId, ...] = ()
     """The runs, if they were made elsewhere; else they follow from the options."""
     sandbox: str

@@ -73,7 +73,7 @@ def take_hero(context: BrowserContext, folder: Path) -> None:
     cards = tuple(map(Scorecard.model_validate_json, lines))
     view = ExperimentView(
         title="A small model on house-price: four agents, five runs each",
-        created=cards[-1].created[:10],
+        created=cards[-1].created,
         cards=cards,
     )
     path = write_report(view, folder / "own.html")

@@ -32,7 +32,11 @@ def command_line(pid):
 def at_work(harness):
     """Wait until the script runs; return the processes from the outermost inwards."""
     while Path(f"/proc/{harness}/exe").exists():
-        below = process_tree(harness)[1:]
+        below = [
+            pid
+            for pid in process_tree(harness)[1:]
+            if b"mlagentbench.run.agent_process" not in command_line(pid)
+        ]
         if below and command_line(below[-1])[:3:2] == SCRIPT:
             time.sleep(0.2)
             return below

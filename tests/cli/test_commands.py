@@ -151,7 +151,7 @@ def test_a_run_prints_its_result_and_can_be_shown_scored_and_reported(mlab, tmp_
     diff = mlab("show", experiment, "--diff")
     assert "no changes to the starter code" in diff.out
     prompt = mlab("show", experiment, "--prompt", "1")
-    assert "step 1 made no model call; no step of it did" in prompt.out
+    assert "step 1 made no model call; no step of this run did" in prompt.out
     again = mlab("score", experiment, "--json")
     assert json.loads(again.out)["scorecards"][0]["score"] == card["score"]
     page = mlab("report", experiment, "--out", "page.html")

@@ -71,15 +71,15 @@ def test_more_sides_are_compared_in_pairs_with_correction(paper):
 def test_an_unknown_name_lists_those_there_are(paper):
     code, out, err = compare(f"{paper}:GPT-5", f"{paper}:{TURBO}")
     assert (code, out) == (2, "")
-    assert "has no agent or model 'GPT-5'; it has original / GPT-4, original" in err
+    assert "has no agent or model 'GPT-5'; choose from: original / GPT-4, or" in err
     assert err.count("\n") == 1
 
 
 def test_a_side_that_holds_several_must_be_named(paper):
     code, _, err = compare(paper, f"{paper}:{TURBO}")
     assert code == 2
-    assert "is several: original / GPT-4, " in err
-    assert "name one of them" in err
+    assert "NAME one of: original / GPT-4, " in err
+    assert "holds several agents or models; name one as" in err
 
 
 def test_an_agent_with_settings_is_another_agent(tmp_path):
@@ -114,10 +114,10 @@ def test_the_same_agent_in_two_experiments_is_told_apart(tmp_path):
 def test_wrong_words_get_one_sentence(paper, tmp_path):
     side = f"{paper}:{OPUS}"
     for words, hint in (
-        ([side], "name two sides"),
-        ([side, side], "cannot be compared with itself"),
-        ([side, tmp_path / "nowhere"], "there is no experiment"),
-        ([side, tmp_path], "has no scorecards"),
+        ([side], "name two experiments"),
+        ([side, side], "is named twice"),
+        ([side, tmp_path / "nowhere"], "is not an experiment"),
+        ([side, tmp_path], "is not an experiment"),
     ):
         code, out, err = compare(*words)
         assert (code, out) == (2, "")

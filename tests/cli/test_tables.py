@@ -34,12 +34,18 @@ def test_ids_and_numbers_stay_complete_on_a_narrow_terminal(mlab, width):
 def test_the_list_of_tasks_fits_80_columns(mlab):
     lines = plain(mlab("tasks", **terminal(80)).out).splitlines()
     assert max(len(line.rstrip()) for line in lines) <= 80
+    assert "also shows: MB, GB memory, minutes, environment" in lines[-1]
+    wide = plain(mlab("tasks", **terminal(160)).out).splitlines()
+    assert {"minutes", "environment", "metric"} <= set(wide[0].split())
+    assert wide[-1].startswith("vectorization")
 
 
 def test_a_chosen_column_is_wrapped(monkeypatch, capsys):
     for name, value in terminal(60).items():
         monkeypatch.setenv(name, value)
-    print_table(["step", "input", "run"], [["1", "many words " * 9, LONG_ID]], prose=1)
+    print_table(
+        ["step", "input", "run"], [["1", "many words " * 9, LONG_ID]], prose=["input"]
+    )
     lines = capsys.readouterr().out.splitlines()
     assert LONG_ID in lines[1]
     assert len(lines) > 3

@@ -121,7 +121,9 @@ def test_show_prompt_reproduces_every_request(name, mlab, recorded):
 def test_show_prompt_replays_an_agent_without_a_model(mlab, recorded):
     # It has no request to show, but its replay must repeat every recorded step.
     folder = recorded("tuner")
-    assert mlab("show", folder, "--prompt", len(steps(only_trace(folder)))) == ""
+    last = len(steps(only_trace(folder)))
+    shown = mlab("show", folder, "--prompt", last)
+    assert f"step {last} made no model call; no step of this run did" in shown
 
 
 @pytest.mark.parametrize("name", UNDISTURBED)

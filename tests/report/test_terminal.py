@@ -107,8 +107,8 @@ def words(card):
     ("runs", "tasks", "parts"),
     [
         (8, 8, ["8 runs separate them at 5 % over tasks: b is ahead",
-                "On just these 8 tasks b is ahead significantly (-100."]),
-        (8, 1, ["One task says nothing about other tasks. On this task b is"]),
+                "On these 8 tasks b is significantly ahead (-100."]),
+        (8, 1, ["One task allows no conclusion about other tasks. On this task b is"]),
         (1, 3, ["1 run does not separate them at 5 % over tasks",
                 "differ on 3 of 3 tasks; no test over tasks can reach 5 % with fewer"]),
         (1, 9, ["1 run separates them at 5 %"]),
@@ -146,7 +146,7 @@ def test_what_was_left_out_or_lost_is_told(card):
     name = found.tasks[0].task
     assert f"left out {found.left_out[0].task}: a has no run of it" in said
     assert "A: runs that do not count: 1 broken" in said
-    assert f"runs were measured by starters that are not the same: {name}" in said
+    assert f"starter scores differ between runs: {name}" in said
 
 
 def test_a_row_has_both_sides_of_a_task(card):

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import click
@@ -16,7 +17,7 @@ from mlagentbench.report import with_unit
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from mlagentbench.experiment import Experiment
+    from mlagentbench.experiment import Experiment, RunStatus
 
 
 def out() -> Console:
@@ -49,35 +50,53 @@ def print_json(document: Any) -> None:  # noqa: ANN401  # any JSON document
     click.echo(json.dumps(document, indent=2, ensure_ascii=False))
 
 
+_PROSE_WIDTH = 12
+"""Characters that a wrapped column keeps on a narrow terminal."""
+
+
 def print_table(
-    columns: list[str], rows: list[list[str]], *, prose: int | None = None
+    columns: list[str],
+    rows: list[list[str]],
+    *,
+    prose: Sequence[str] = (),
+    optional: Sequence[str] = (),
 ) -> None:
     """Print rows: aligned on a terminal, tab-separated in a pipe.
 
-    Only the column `prose`, the last one by default, is wrapped to fit the terminal.
-    Ids and numbers stay complete, even if the table is then wider than the terminal.
+    Only the columns in `prose`, by default the last one, are wrapped to fit the
+    terminal. Those in `optional` are left out if they do not fit. Other cells, such
+    as ids, stay on one line even if the table is wider than the terminal.
     """
     console = out()
     if not console.is_terminal:
         for row in [columns, *rows]:
             click.echo("\t".join(row))
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    wrapped = len(columns) - 1 if prose is None else prose
+    widths: list[int] = []
     for number, name in enumerate(columns):
         cells = [*name.split(), *(row[number] for row in rows)]
-        width = max(map(cell_len, cells), default=0)
-        if number == wrapped:
-            width = min(width, _PROSE_WIDTH)
-        table.add_column(name, min_width=width, overflow="fold")
+        is_prose = name in (prose or columns[-1:])
+        widths.append(min(max(map(cell_len, cells)), _PROSE_WIDTH if is_prose else 999))
+    fits = sum(widths) + 2 * len(widths) - 2 <= console.width
+    shown = [n for n, name in enumerate(columns) if fits or name not in optional]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number in shown:
+        table.add_column(columns[number], min_width=widths[number], overflow="fold")
     for row in rows:
         # Text, not markup: names of agents and files may hold brackets.
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(row[number]) for number in shown))
     console.print(table, crop=False)
+    if optional and not fits:
+        click.echo(f"A wider terminal also shows: {', '.join(optional)}")
 
 
-_PROSE_WIDTH = 20
-"""Characters that a wrapped column keeps on a narrow terminal."""
+def print_status(runs: "Iterable[RunStatus]") -> None:
+    """Print a row per run: how far it is, or its result."""
+    from mlagentbench.report import STATUS_COLUMNS, status_rows
+
+    prose = ["state", "best validation", "test score"]
+    optional = ["improvement", "time", "cost"]
+    print_table(STATUS_COLUMNS, status_rows(runs), prose=prose, optional=optional)
 
 
 class RunLine:

@@ -35,7 +35,7 @@ def save_report(experiment: Experiment, *, open_it: bool) -> Path:
     write_report(view_of([experiment]), experiment.report)
     # Without a browser this says so by returning False; the path is printed anyway.
     if open_it and not webbrowser.open(experiment.report.absolute().as_uri()):
-        err().print("no browser could be opened; open the report yourself")
+        err().print("cannot open a browser; open the report yourself")
     return experiment.report
 
 
@@ -65,7 +65,12 @@ def _print_summary(experiment: Experiment, cards: list[Scorecard]) -> None:
     tasks = tuple(_known_tasks(experiment))
     view = ExperimentView(title="", created="", cards=tuple(cards), tasks=tasks)
     if len(cards) > 1:
-        print_table(OUTCOME_COLUMNS, outcome_rows(view))
+        print_table(
+            OUTCOME_COLUMNS,
+            outcome_rows(view),
+            prose=["mean test score", "endings"],
+            optional=["time", "cost"],
+        )
         for line in failure_lines(cards):
             click.echo(line)
         click.echo(f"runs: mlab show {shlex.quote(str(experiment.folder))}")

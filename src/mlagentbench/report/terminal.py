@@ -241,7 +241,7 @@ def comparison_verdict(found: Comparison) -> str:
 def _over_tasks(found: Comparison, contrast: Contrast) -> str:
     runs = runs_in_words(contrast.detectable)
     if contrast.a.tasks == 1:
-        return "One task says nothing about other tasks."
+        return "One task allows no conclusion about other tasks."
     tests = _tests(contrast, found.comparisons)
     if contrast.holm_p < SURE_BELOW:
         ahead = _ahead(found, contrast)
@@ -258,13 +258,13 @@ def _over_tasks(found: Comparison, contrast: Contrast) -> str:
 
 def _on_these(found: Comparison, contrast: Contrast) -> str:
     tasks = contrast.a.tasks
-    where = "On this task" if tasks == 1 else f"On just these {tasks} tasks"
+    where = "On this task" if tasks == 1 else f"On these {tasks} tasks"
     apart = (
         f"{_signed(contrast.difference.value)} points, {_bounds(contrast.difference)},"
         f" {_tested(contrast.runs_p, contrast.runs_holm_p, found.comparisons)}"
     )
     if contrast.runs_holm_p < SURE_BELOW:
-        return f"{where} {_ahead(found, contrast)} is ahead significantly ({apart})."
+        return f"{where} {_ahead(found, contrast)} is significantly ahead ({apart})."
     return f"{where} the difference is not significant ({apart})."
 
 
@@ -276,10 +276,10 @@ def remarks(found: Comparison) -> list[str]:
         said += [f"{letter}: runs that do not count: {lost}"] if lost else []
         if agent.unsafe:
             unsafe = f"{agent.unsafe} of {agent.runs} runs"
-            said.append(f"{letter}: {unsafe} had no safe sandbox")
+            said.append(f"{letter}: {unsafe} ran without isolation")
     if found.different_starters:
         named = ", ".join(found.different_starters)
-        said.append(f"runs were measured by starters that are not the same: {named}")
+        said.append(f"starter scores differ between runs: {named}")
     return said
 
 

@@ -41,7 +41,7 @@ def test_uneven_numbers_of_runs_are_said_as_they_are():
 def test_one_run_of_one_task_tells_nothing_about_noise():
     found = detectable_of_means({"a": [0.1]}, {"a": [0.2]})
     assert in_words(found) == (
-        "With 1 run on 1 task nothing tells which difference is noise."
+        "With 1 run on 1 task the detectable difference is unknown."
     )
 
 

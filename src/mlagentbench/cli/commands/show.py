@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlagentbench.cli.console import out, print_heading, print_json, print_table
+from mlagentbench.cli.console import (
+    out,
+    print_heading,
+    print_json,
+    print_status,
+    print_table,
+)
 from mlagentbench.cli.options import json_option, select_runs
 from mlagentbench.core import RunId, Step, Trace, UsageError, harmless, truncate
 from mlagentbench.report import number
@@ -65,11 +71,10 @@ def command(
 
 def _print_runs(experiment: "Experiment", runs: list[RunId]) -> None:
     from mlagentbench.experiment import read_status
-    from mlagentbench.report import STATUS_COLUMNS, status_rows
 
     chosen = set(map(str, runs))
     known = read_status(experiment).runs
-    print_table(STATUS_COLUMNS, status_rows(run for run in known if run.run in chosen))
+    print_status(run for run in known if run.run in chosen)
     click.echo(f"steps of a run: mlab show {shlex.quote(str(experiment.folder))} RUN")
 
 
@@ -77,7 +82,7 @@ def _print_trace(trace: Trace) -> None:
     click.echo(trace.run)
     rows = [_row(step) for step in trace.steps]
     columns = ["step", "action", "input", "ok", "validation", "seconds"]
-    print_table(columns, rows, prose=columns.index("input"))
+    print_table(columns, rows, prose=["input"])
     click.echo(f"ending: {trace.end.ending if trace.end else 'not finished'}")
     if trace.end is not None and trace.end.reason:
         click.echo(f"reason: {harmless(trace.end.reason)}")
@@ -142,7 +147,9 @@ def _print_prompt(experiment: "Experiment", run: RunId, step: int) -> None:
     if not prompts:
         asked = (one for one in experiment.trace(run).steps if one.calls)
         steps = ", ".join(str(one.step) for one in asked)
-        hint = f"steps with a model call: {steps}" if steps else "no step of it did"
+        hint = (
+            f"steps with a model call: {steps}" if steps else "no step of this run did"
+        )
         console.print(f"{run}: step {step} made no model call; {hint}", markup=False)
     for prompt in prompts:
         print_heading(console, f"{run}, step {step}: to the {prompt.role} model")

@@ -30,16 +30,16 @@ def command(*, experiment: Path, page: Path | None, as_json: bool) -> None:
     machine, and after a crash. With --page it writes a page that your browser reloads
     while the experiment runs. Ctrl-C stops the updates, not the experiment.
     """
-    from mlagentbench.cli.console import print_json, print_table
+    from mlagentbench.cli.console import print_json, print_status
     from mlagentbench.experiment import Experiment, read_status
-    from mlagentbench.report import STATUS_COLUMNS, status_line, status_rows
+    from mlagentbench.report import status_line
 
     found = Experiment(experiment)
     status = read_status(found)
     if as_json:
         print_json(status.model_dump(mode="json"))
     else:
-        print_table(STATUS_COLUMNS, status_rows(status.runs))
+        print_status(status.runs)
         click.echo(status_line(status, datetime.now(UTC)))
     if page is not None:
         click.echo(f"page: {page}", err=True)

@@ -11,7 +11,8 @@ from mlagentbench.environment import find_agent_env
 from mlagentbench.report import number
 from mlagentbench.tasks import load_task, task_ids
 
-_COLUMNS = ["task", "data", "starter", "success", "metric"]
+_DETAILS = ["MB", "GB memory", "minutes", "environment"]
+_COLUMNS = ["task", "data", "starter", "success", *_DETAILS, "metric"]
 
 
 @click.command("tasks")
@@ -20,8 +21,7 @@ _COLUMNS = ["task", "data", "starter", "success", "metric"]
 def command(*, edition: str, as_json: bool) -> None:
     """List the tasks with metric, data and starter score.
 
-    `success` is the score that a successful run exceeds. With --json, sizes, budgets
-    and environments are included.
+    `success` is the score that a successful run exceeds.
     """
     tasks = [load_task(task_id, edition=edition) for task_id in task_ids()]
     cache = default_cache()
@@ -33,7 +33,8 @@ def command(*, edition: str, as_json: bool) -> None:
     if as_json:
         print_json(documents)
         return
-    print_table(_COLUMNS, [_row(document) for document in documents])
+    rows = [_row(document) for document in documents]
+    print_table(_COLUMNS, rows, optional=_DETAILS)
 
 
 def _row(task: dict[str, Any]) -> list[str]:
@@ -43,6 +44,8 @@ def _row(task: dict[str, Any]) -> list[str]:
         *(task[key] for key in ("id", "data")),
         "not measured" if starter is None else number(starter),
         "-" if threshold is None else f"{beyond} {number(threshold)}",
+        *(f"{task[key]:g}" for key in ("size_mb", "memory_gb", "minutes")),
+        task["agent_env"] + ("" if task["agent_env_built"] else " (not built)"),
         f"{task['metric']}, {task['unit']}" if task["unit"] else task["metric"],
     ]
 

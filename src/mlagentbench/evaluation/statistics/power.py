@@ -60,7 +60,7 @@ def in_words(found: Detectable) -> str:
         f"for tasks like these in general, one under {_points(found.over_tasks)}"
     )
     if found.these_tasks is None:
-        said = f"{given} nothing tells which difference is noise"
+        said = f"{given} the detectable difference is unknown"
     else:
         said = (
             f"{given} a difference under {_points(found.these_tasks)} cannot be told"

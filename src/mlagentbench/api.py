@@ -23,6 +23,7 @@ from mlagentbench.core import (
     Trace,
     UsageError,
     default_cache,
+    tell_apart,
     utc_now,
     who,
 )
@@ -112,7 +113,10 @@ def evaluate(
 
 def compare(a: Experiment, b: Experiment) -> Comparison:
     """Compare two experiments of one agent each on the tasks they share."""
-    first, second = _agent_runs(a), _agent_runs(b)
+    cards = [last_attempts(one.scorecards) for one in (a, b)]
+    apart = tell_apart([*cards[0], *cards[1]])
+    middle = len(cards[0])
+    first, second = _agent_runs(a, apart[:middle]), _agent_runs(b, apart[middle:])
     if first.name == second.name:
         first = first.model_copy(update={"name": f"{first.name} in {a.folder}"})
         second = second.model_copy(update={"name": f"{second.name} in {b.folder}"})
@@ -126,8 +130,7 @@ def write_report(experiments: Sequence[Experiment], path: str | Path) -> Path:
     return write_report(view_of(list(experiments)), Path(path))
 
 
-def _agent_runs(experiment: Experiment) -> AgentRuns:
-    cards = last_attempts(experiment.scorecards)
+def _agent_runs(experiment: Experiment, cards: Sequence[Scorecard]) -> AgentRuns:
     names = {who(card) for card in cards}
     if len(names) != 1:
         raise UsageError(

@@ -1,11 +1,17 @@
-"""The agents by name, and which settings each agent takes."""
+"""The agents by name, their code, and which settings each agent takes."""
 
 import subprocess
 import sys
 
 import pytest
 
-from mlagentbench.agents.catalogue import AGENTS, find_agent, load_agent
+from mlagentbench.agents.catalogue import (
+    AGENTS,
+    check_name,
+    code_digest,
+    find_agent,
+    load_agent,
+)
 from mlagentbench.agents.settings import (
     FIELDS,
     SMALL_MODEL,
@@ -104,3 +110,51 @@ def test_an_outside_agent_is_a_module_and_a_function():
         load_agent(find_agent("no_such_module:agent"))
     with pytest.raises(UsageError, match="has no function 'nobody'"):
         load_agent(find_agent("mlagentbench.agents.baselines:nobody"))
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package whose modules fail when they are imported."""
+    folder = tmp_path / "own_agents"
+    (folder / "deep").mkdir(parents=True)
+    for name in ("__init__", "main", "deep/helper"):
+        (folder / f"{name}.py").write_text("raise RuntimeError('imported')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return folder
+
+
+def test_the_digest_of_code_covers_its_package_and_imports_nothing(package):
+    entry = find_agent("own_agents.main:solve")
+    before = code_digest(entry)
+    assert len(before) == 64
+    (package / "notes.txt").write_text("no code")
+    assert code_digest(entry) == before
+    (package / "deep" / "helper.py").write_text("")
+    assert code_digest(entry) not in ("", before)
+
+
+def test_the_digest_of_a_single_module_covers_its_file_alone(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "own_agent.py").write_text("one = 1\n")
+    before = code_digest(find_agent("own_agent:solve"))
+    (tmp_path / "other.py").write_text("")
+    assert code_digest(find_agent("own_agent:solve")) == before
+    (tmp_path / "own_agent.py").write_text("one = 2\n")
+    assert code_digest(find_agent("own_agent:solve")) not in ("", before)
+
+
+@pytest.mark.parametrize("name", ["tuner", "sys:exit", "no_such.module:agent"])
+def test_shipped_agents_and_code_without_a_file_have_no_digest(name):
+    assert code_digest(find_agent(name)) == ""
+
+
+def test_a_name_for_an_agent_is_plain_text_that_no_other_agent_has():
+    entry = find_agent("own_agent:solve")
+    for good in (None, "ann", "Anns agent 2", "v1.2-b_c+d"):
+        check_name(good, entry)
+    check_name("tuner", find_agent("tuner"))
+    for bad in ("", " a", "a:b", "a/b", "a[b]", "a\n", "-x", "a" * 61):
+        with pytest.raises(UsageError, match="not a name for an agent"):
+            check_name(bad, entry)
+    with pytest.raises(UsageError, match="another agent's name"):
+        check_name("tuner", entry)

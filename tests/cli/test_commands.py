@@ -64,6 +64,8 @@ def test_json_is_one_document_and_nothing_else(mlab, command):
             for place in (".", "nowhere")
         ),
         (["score", "nowhere/deep"], "not an experiment"),
+        (["run", "house-price", "--name", "a:b"], "not a name for an agent"),
+        (["run", "house-price", "House-Price"], "is given twice"),
         (["compare", ".", "nowhere"], "not an experiment"),
     ],
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """`mlab report`, from experiments' folders that are whole, damaged or given twice."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.plan import ExperimentSpec
 from mlagentbench.experiment.trace_file import TraceWriter
+from mlagentbench.report.caveats import cautions
 from mlagentbench.report.collect import view_of
+from mlagentbench.report.tables import suite_tables
 from mlagentbench.tasks.digest import task_digest
 from mlagentbench.tasks.load import load_task
 
@@ -69,7 +72,7 @@ def test_an_experiment_is_read_back_whole(made):
     view = view_of([made()])
     assert view.notes == ()
     assert [one.seed for one in view.cards] == [0, 1]
-    assert [str(run) for run in view.asked] == [str(run_id(seed)) for seed in SEEDS]
+    assert list(view.asked) == [str(run_id(seed)) for seed in SEEDS]
     assert len(view.traces) == 2
     (change,) = view.code[str(run_id(0))].files
     assert (change.name, change.kind) == ("train.py", "changed")
@@ -83,7 +86,7 @@ def test_without_a_valid_experiment_json_the_scorecards_are_shown(made, spoil):
     spoil(experiment.folder / "experiment.json")
     view = view_of([experiment])
     assert len(view.cards) == len(view.traces) == 2
-    assert view.asked == ()
+    assert view.asked == {}
     assert "exp: what was asked is not known: " in view.notes[0]
 
 
@@ -137,6 +140,53 @@ def test_a_run_in_two_experiments_is_shown_once_and_named(made):
     assert view.notes == tuple(
         f"{run_id(seed)}: two holds it too; the one of one is shown" for seed in SEEDS
     )
+
+
+def test_two_batches_that_start_at_the_same_seed_are_both_shown(made, tmp_path):
+    folders = [made("one", started="8:00"), made("two", started="9:00")]
+    view = view_of(folders)
+    names = [f"{run_id(seed)} in {name}" for name in ("one", "two") for seed in SEEDS]
+    assert list(view.asked) == names
+    graded = [name for name in names if not name.startswith(str(run_id(2)))]
+    assert [one.run for one in view.cards] == graded
+    assert [one.run for one in view.traces] == graded
+    assert list(view.code) == graded
+    assert (view.left_out, view.notes) == ((), ())
+    (summary,) = suite_tables(view.cards)[0].summaries
+    assert summary.counted.runs == 4
+    assert "Seeds that occur twice" in {one.title for one in cautions(view)}
+    table = tmp_path / "runs.csv"
+    call(*(one.folder for one in folders), "--csv", table, "--out", tmp_path / "p.html")
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert [row["experiment"] for row in rows] == ["one", "one", "two", "two"]
+    assert [row["run"] for row in rows] == 2 * [str(run_id(0)), str(run_id(1))]
+
+
+def test_scores_of_changed_task_folders_are_not_averaged(made):
+    state = asked().tasks[0].model_copy(update={"digest": "0" * 64})
+    view = view_of([made("one", started="8:00"), made("two", tasks=(state,))])
+    current = asked().tasks[0].digest[:8]
+    names = [f"house-price@1/mini ({digest})" for digest in (current, "0" * 8)]
+    (table,) = suite_tables(view.cards)
+    assert [row.name for row in table.rows] == names
+    assert [summary.mixed for summary in table.summaries] == [True]
+    assert table.summaries[0].success is None
+    assert list(view.budgets) == names
+    assert [view.facts(one).unit for one in view.cards] == ["dollars"] * 4
+    assert "Several folders of one version" in {one.title for one in cautions(view)}
+
+
+def test_an_old_scorecard_with_a_stale_baseline_is_no_success(made):
+    known = load_task("house-price").measured.starter
+    starter = Starter(mean=known.mean, sd=known.sd, n=known.n)
+    state = asked().tasks[0].model_copy(update={"digest": "0" * 64})
+    experiment = made(tasks=(state,))
+    experiment.replace_scorecards([card(0, starter=starter), card(1)])
+    view = view_of([experiment])
+    # The starter of the second was measured at another time, and cannot be checked.
+    assert [one.success for one in view.cards] == [False, True]
+    assert view.cards[0].improvement is None
+    assert "stale baseline" in "".join(view.notes)
 
 
 def test_experiments_of_several_agents_stand_side_by_side(made):

@@ -13,10 +13,11 @@ def account(*cards, **more):
 
 
 def asked(count):
-    return tuple(
+    runs = (
         RunId(task="house-price", agent="tuner", model="none", seed=seed)
         for seed in range(count)
     )
+    return {str(run): run for run in runs}
 
 
 def test_every_run_that_was_asked_for_is_in_exactly_one_column(card, step):

@@ -107,11 +107,12 @@ def test_a_run_nobody_judged_keeps_its_steps(step):
 
 def test_a_run_that_was_asked_for_and_left_nothing_has_a_row(card):
     done = card()
-    asked = [
+    runs = [
         RunId(task="house-price", agent="tuner", model="none", seed=seed)
         for seed in (0, 1)
     ]
-    (row,) = ungraded_rows(view_with(done, asked=tuple(asked)), caps(1))
+    asked = {str(run): run for run in runs}
+    (row,) = ungraded_rows(view_with(done, asked=asked), caps(1))
     assert row.run == "house-price:tuner:none:1"
-    assert row.id == asked[1]
+    assert row.id == runs[1]
     assert row.details.total_steps == 0

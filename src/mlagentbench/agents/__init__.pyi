@@ -1,5 +1,7 @@
 from .catalogue import AGENTS as AGENTS
 from .catalogue import TEMPLATE as TEMPLATE
+from .catalogue import check_name as check_name
+from .catalogue import code_digest as code_digest
 from .catalogue import find_agent as find_agent
 from .catalogue import load_agent as load_agent
 from .catalogue import refuse_without_model as refuse_without_model

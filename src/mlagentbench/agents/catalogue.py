@@ -1,6 +1,8 @@
 """The agents by name; the module of an agent is imported only when it is used."""
 
 import importlib
+import re
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
@@ -18,6 +20,7 @@ from mlagentbench.agents.settings import (
     read_research,
 )
 from mlagentbench.core import Record, UsageError, did_you_mean
+from mlagentbench.tasks import files_digest
 
 ReadSettings = Callable[[Mapping[str, str]], AgentSettings]
 
@@ -132,6 +135,60 @@ def find_agent(name: str) -> AgentEntry:
         hint = "run `mlab agents` to list agents, or pass your own as module:function"
         raise UsageError(f"unknown agent '{name}'; {did_you_mean(name, AGENTS, hint)}")
     return AGENTS[name]
+
+
+_NAME = re.compile(r"\w[\w .+-]{0,59}")
+
+
+def check_name(name: str | None, entry: AgentEntry) -> None:
+    """Raise a UsageError if an agent cannot be called `name` in run ids and tables."""
+    if name is None:
+        return
+    if not _NAME.fullmatch(name) or name != name.strip():
+        raise UsageError(
+            f"{name!r} is not a name for an agent; use at most 60 letters, digits,"
+            " spaces and the characters . _ + -"
+        )
+    if name in AGENTS and name != entry.name:
+        raise UsageError(f"{name} is another agent's name; choose another --name")
+
+
+def code_digest(entry: AgentEntry) -> str:
+    """Return the digest of an outside agent's code; empty for a shipped agent.
+
+    It covers the module's file. If the file is in a package, it covers every Python
+    file of the package's folder. Nothing is imported. Code that has no file, such as
+    that of a notebook, has no digest.
+    """
+    if entry.name in AGENTS:
+        return ""
+    origin = _module_file(entry.target.partition(":")[0])
+    if origin is None:
+        return ""
+    folder = origin.parent
+    in_package = (folder / "__init__.py").is_file()
+    return files_digest(folder, folder.rglob("*.py") if in_package else (origin,))
+
+
+def _module_file(name: str) -> Path | None:
+    """Find the file of a module, without importing the packages above it."""
+    places = None
+    found = None
+    for part in _prefixes(name):
+        finders = (getattr(one, "find_spec", None) for one in sys.meta_path)
+        specs = (find(part, places) for find in finders if find is not None)
+        found = next(filter(None, specs), None)
+        if found is None:
+            return None
+        places = found.submodule_search_locations
+    origin = Path(found.origin) if found and found.origin else None
+    return origin if origin and origin.is_file() else None
+
+
+def _prefixes(name: str) -> list[str]:
+    """Return `a`, `a.b` and `a.b.c` of `a.b.c`."""
+    parts = name.split(".")
+    return [".".join(parts[: end + 1]) for end in range(len(parts))]
 
 
 def usual_agent(model: str | None) -> str:

@@ -104,6 +104,11 @@ _OPTIONS = (
         metavar="NAME",
     ),
     _option(
+        "--name",
+        "Name of the agent in run ids and tables. Default: the value of --agent.",
+        metavar="NAME",
+    ),
+    _option(
         "--model",
         "Language model as PROVIDER/NAME, for example openai/gpt-4o, or `local`.",
         metavar="MODEL",

@@ -10,7 +10,13 @@ from pathlib import Path
 import click
 
 from mlagentbench.cli.console import err, print_json, print_table
-from mlagentbench.core import BenchError, Ending, Scorecard
+from mlagentbench.core import (
+    BenchError,
+    Ending,
+    Scorecard,
+    stale_baselines,
+    tell_apart,
+)
 from mlagentbench.experiment import (
     Experiment,
     last_attempts,
@@ -48,14 +54,15 @@ def print_outcome(*experiments: Experiment, as_json: bool) -> int:
     final = []
     for experiment in experiments:
         cards = experiment.scorecards
-        final += last_attempts(cards)
-        left = _not_started(experiment, last_attempts(cards))
+        last = list(tell_apart(last_attempts(cards)))
+        final += last
+        left = [*_not_started(experiment, last), *stale_baselines(last)]
         for note in [*experiment.warnings, *missing_opinions(experiment), *left]:
             err().print(note, markup=False, soft_wrap=True)
         dumped = [card.model_dump(mode="json") for card in cards]
         documents.append({"experiment": str(experiment.folder), "scorecards": dumped})
         if not as_json:
-            _print_summary(experiment, last_attempts(cards))
+            _print_summary(experiment, last)
     if as_json:
         print_json(documents[0] if len(documents) == 1 else documents)
     return 0 if all(card.ending.counts for card in final) else 1

@@ -70,6 +70,7 @@ from .scorecard import Finding as Finding
 from .scorecard import FirstSuccess as FirstSuccess
 from .scorecard import Harness as Harness
 from .scorecard import Mark as Mark
+from .scorecard import Names as Names
 from .scorecard import Opinion as Opinion
 from .scorecard import Origin as Origin
 from .scorecard import ProcessCheck as ProcessCheck
@@ -78,11 +79,17 @@ from .scorecard import RunSeconds as RunSeconds
 from .scorecard import SandboxUsed as SandboxUsed
 from .scorecard import Scorecard as Scorecard
 from .scorecard import Starter as Starter
+from .scorecard import names_apart as names_apart
+from .scorecard import tell_apart as tell_apart
 from .scorecard import who as who
+from .success import STALE_BASELINE as STALE_BASELINE
 from .success import SUCCESS_THRESHOLD as SUCCESS_THRESHOLD
+from .success import baseline_error as baseline_error
 from .success import has_usable_starter as has_usable_starter
 from .success import improvement as improvement
 from .success import improvement_of as improvement_of
+from .success import stale_baseline as stale_baseline
+from .success import stale_baselines as stale_baselines
 from .success import success_threshold as success_threshold
 from .task import AgentEnvName as AgentEnvName
 from .task import Baseline as Baseline

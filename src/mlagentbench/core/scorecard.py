@@ -1,5 +1,7 @@
 """The scorecard of a run and its parts: findings, failure mode, LLM judge's opinion."""
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -157,7 +159,11 @@ class Scorecard(Record):
     version: int
     edition: str
     category: str = ""
+    task_digest: str = ""
+    """Of the task folder that graded the run; empty if it is not known."""
     agent: str
+    agent_digest: str = ""
+    """Of an outside agent's code; empty for the agents that are shipped."""
     model: str
     seed: int
     ending: Ending
@@ -171,6 +177,9 @@ class Scorecard(Record):
     submission_error: str | None = None
     starter: Starter | None = None
     """None if the starter was never measured."""
+    baseline_error: str | None = None
+    """Why the measured starter is not this run's baseline. The run then has no
+    improvement, is never a success, and is in no average."""
     improvement: float | None = None
     """A fraction; positive is better."""
     success: bool = False
@@ -204,11 +213,23 @@ class Scorecard(Record):
     sandbox: SandboxUsed
     harness: Harness
     created: str
+    label: str = Field(default="", exclude=True)
+    """The name of the score beside scores of other folders; never stored."""
+
+    @property
+    def task_name(self) -> str:
+        """The task's name: `task@version/edition`."""
+        return f"{self.task}@{self.version}/{self.edition}"
 
     @property
     def score_name(self) -> str:
-        """The name of the score: `task@version/edition`."""
-        return f"{self.task}@{self.version}/{self.edition}"
+        """The name of the score: scores of different names are never compared."""
+        return self.label or self.task_name
+
+    @property
+    def counts(self) -> bool:
+        """Whether the run is part of averages."""
+        return self.ending.counts and self.baseline_error is None
 
     @property
     def agent_shown(self) -> str:
@@ -227,3 +248,46 @@ def who(run: Scorecard | RunId) -> str:
     """Name the agent of a run, and its model if it has one."""
     agent = run.agent_shown if isinstance(run, Scorecard) else run.agent
     return agent if run.model in ("", "none") else f"{agent} / {run.model}"
+
+
+Names = Mapping[tuple[str, str], str]
+"""What to call a name with a digest."""
+
+
+def names_apart(pairs: Iterable[tuple[str, str]]) -> Names:
+    """Return a name for each pair of name and digest.
+
+    It is the name alone, or `name (digest8)` if several digests share the name.
+    """
+    distinct = set(pairs)
+    shared = Counter(name for name, _ in distinct)
+    return {
+        (name, digest): f"{name} ({digest[:8]})"
+        if digest and shared[name] > 1
+        else name
+        for name, digest in distinct
+    }
+
+
+def tell_apart(
+    cards: Iterable[Scorecard], agents: Names | None = None, tasks: Names | None = None
+) -> tuple[Scorecard, ...]:
+    """Give agents of different code, and scores of different task folders, own names.
+
+    `agents` and `tasks` hold the names if more than these scorecards must be told
+    apart.
+    """
+    given = tuple(cards)
+    if agents is None:
+        agents = names_apart((card.agent, card.agent_digest) for card in given)
+    if tasks is None:
+        tasks = names_apart((card.task_name, card.task_digest) for card in given)
+    return tuple(
+        card.model_copy(
+            update={
+                "agent": agents[card.agent, card.agent_digest],
+                "label": tasks[card.task_name, card.task_digest],
+            }
+        )
+        for card in given
+    )

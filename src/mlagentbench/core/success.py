@@ -1,9 +1,11 @@
 """Improvement on the starter, the success threshold, and the usable starter."""
 
 import math
+from collections.abc import Iterable
 
 from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.task import Direction
+from mlagentbench.core.task import Direction, Task
+from mlagentbench.core.text import harmless
 
 SUCCESS_THRESHOLD = 0.10
 """A run succeeds when it improves on the starter's mean by more than this."""
@@ -30,13 +32,43 @@ def success_threshold(starter: float, direction: Direction) -> float:
     return starter + direction.sign * SUCCESS_THRESHOLD * abs(starter)
 
 
+STALE_BASELINE = "stale baseline"
+"""Marks runs whose starter was measured with another state of the task folder."""
+
+
+def baseline_error(task: Task, started_on: str = "") -> str | None:
+    """Return why the measured starter is not the baseline of a run; None if it is.
+
+    It was measured with one task folder, and it is valid for runs that were made and
+    graded with the same folder. `started_on` is the digest of the folder when the run
+    started; a digest that is not known is not compared.
+    """
+    if started_on and task.digest and started_on != task.digest:
+        return (
+            "the task folder changed after the run started"
+            f" (digest {started_on[:8]}, now {task.digest[:8]}); run the agent again"
+        )
+    measured = task.measured
+    if measured is not None and task.digest and measured.digest != task.digest:
+        return stale_baseline(measured.digest, task.digest)
+    return None
+
+
+def stale_baseline(measured: str, digest: str) -> str:
+    """Return the error of a baseline by the folder's digests, when measured and now."""
+    return (
+        "the task folder changed after its starter was measured (digest"
+        f" {measured[:8]}, now {digest[:8]}); run `mlab measure`, then `mlab score`"
+    )
+
+
 def has_usable_starter(card: Scorecard) -> bool:
     """Tell whether a run's improvement can be averaged.
 
     A scorecard does not hold the least spread of the starter. A score without an
     improvement shows that the starter's mean was too close to zero.
     """
-    if card.starter is None or card.starter.mean == 0:
+    if card.baseline_error or card.starter is None or card.starter.mean == 0:
         return False
     return card.score is None or card.improvement is not None
 
@@ -46,3 +78,13 @@ def improvement_of(card: Scorecard, score: float | None) -> float | None:
     if score is None or card.starter is None or not has_usable_starter(card):
         return None
     return improvement(score, card.starter.mean, card.direction)
+
+
+def stale_baselines(cards: Iterable[Scorecard]) -> list[str]:
+    """Return one warning for each baseline that is not valid for its runs."""
+    found = {
+        f"{card.score_name}: {STALE_BASELINE}: {card.baseline_error}"
+        for card in cards
+        if card.baseline_error is not None
+    }
+    return sorted(map(harmless, found))

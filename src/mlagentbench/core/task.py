@@ -180,6 +180,8 @@ class Task(Record):
     folder: Path
     """The task's files on this machine; only the starter, the problem and the metric
     enter a sandbox."""
+    digest: str = ""
+    """Of the folder as it was loaded; empty for a task that has no folder."""
     measured: Measured | None = None
 
     @property

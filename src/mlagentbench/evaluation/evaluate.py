@@ -15,6 +15,7 @@ from mlagentbench.core import (
     Starter,
     Task,
     Trace,
+    baseline_error,
 )
 from mlagentbench.evaluation.by_budget import (
     StepVerdict,
@@ -47,6 +48,10 @@ class EvaluationContext(Record):
     created: str
     attempt: int = 1
     origin: Origin = Origin.RUN
+    agent_digest: str = ""
+    """Of the code of an outside agent."""
+    task_digest: str = ""
+    """Of the task folder when the run started; empty if it is not known."""
     prices: dict[str, Price] = Field(default_factory=dict)
     """Of models, if the user gave them."""
 
@@ -54,12 +59,18 @@ class EvaluationContext(Record):
 def evaluate_run(
     task: Task, run: RunId, trace: Trace, verdict: Verdict, context: EvaluationContext
 ) -> Scorecard:
-    """Return the scorecard of a run."""
+    """Return the scorecard of a run.
+
+    Nothing is claimed against a baseline that was measured with another task folder.
+    """
+    starter = task.measured.starter if task.measured else None
+    wrong_baseline = baseline_error(task, context.task_digest)
+    if wrong_baseline is not None:
+        task = task.model_copy(update={"measured": None})
     ending = trace.end.ending if trace.end else Ending.INTERRUPTED
     counted = competence(task, verdict.score) if ending.counts else Competence()
     steps = verdict.steps if ending.counts else ()
     cost = run_cost(trace, context.prices)
-    starter = task.measured.starter if task.measured else None
     process = {}
     # Without the steps of a run made elsewhere there is nothing to check.
     if context.origin is Origin.RUN or trace.steps:
@@ -70,7 +81,9 @@ def evaluate_run(
         version=task.version,
         edition=task.edition,
         category=task.category,
+        task_digest=task.digest,
         agent=run.agent,
+        agent_digest=context.agent_digest,
         model=run.model,
         seed=run.seed,
         ending=ending,
@@ -81,6 +94,7 @@ def evaluate_run(
         score_ci=verdict.score_ci if ending.counts else None,
         submission_error=verdict.submission_error if ending.counts else None,
         starter=starter and Starter(mean=starter.mean, sd=starter.sd, n=starter.n),
+        baseline_error=wrong_baseline,
         improvement=counted.improvement,
         success=counted.success,
         significant=counted.significant,
@@ -91,7 +105,7 @@ def evaluate_run(
         errors=dict(Counter(step.error for step in trace.steps if step.error)),
         process=process,
         failure=failure_mode(trace, process, success=counted.success)
-        if process
+        if process and wrong_baseline is None
         else None,
         first_success=first_success(task, trace, steps, context.prices),
         by_budget=by_budget(task, trace, steps, verdict.score),

@@ -8,23 +8,28 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from pydantic import ValidationError
 
 from mlagentbench.core import (
+    BenchError,
     Called,
     LineFile,
+    Measured,
     Record,
     RecordError,
     RunId,
     Scorecard,
+    Starter,
     Task,
     Trace,
     UsageError,
     append_line,
     blame,
     recording,
+    stale_baseline,
     take_lock,
     write_atomically,
 )
@@ -55,6 +60,14 @@ _UNFINISHED = (
     "snapshots/runs/.*",
 )
 """Temporary files, which are renamed when they are complete."""
+
+
+_NOTHING_CLAIMED = {
+    **dict.fromkeys(("improvement", "gap_closed", "first_success", "failure")),
+    **dict.fromkeys(("success", "significant"), False),
+    "by_budget": (),
+}
+"""Fields of a scorecard without a valid baseline."""
 
 
 class StepScore(Record):
@@ -207,8 +220,21 @@ class Experiment:
 
     @property
     def scorecards(self) -> list[Scorecard]:
-        """The readable scorecards, read from disk at every access."""
-        return read_scorecards(self._scorecards, self._has_task)[0]
+        """The readable scorecards, read from disk at every access.
+
+        Those of earlier versions get the digests that `experiment.json` records.
+        """
+        cards = read_scorecards(self._scorecards, self._has_task)[0]
+        if all(card.task_digest for card in cards):
+            return cards
+        asked: dict[str, TaskSpec] = {}
+        with suppress(UsageError, RecordError, OSError):
+            asked = {task.id: task for task in self.spec.tasks}
+        measured = {name: _measured(task) for name, task in asked.items()}
+        return [
+            _with_digest(card, asked.get(card.task), measured.get(card.task))
+            for card in cards
+        ]
 
     @property
     def warnings(self) -> list[str]:
@@ -302,7 +328,7 @@ def experiment_folder(plan: Plan) -> Path:
         return plan.out / plan.name
     first = Path(plan.tasks[0]).name
     tasks = first if len(plan.tasks) == 1 else f"{len(plan.tasks)}-tasks"
-    agent = plan.agent.rpartition(":")[2]
+    agent = (plan.agent_name or plan.agent.rpartition(":")[2]).replace(" ", "-")
     stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
     folder = unused = plan.out / f"{stamp}-{tasks}-{agent}"
     number = 1
@@ -321,6 +347,32 @@ def _file_name(run: RunId | str) -> str:
     # Some models are named by a path, and some agents by many settings.
     digest = hashlib.sha256(str(run).encode()).hexdigest()[:16]
     return f"{name[:_LONGEST_NAME]}-{digest}"
+
+
+def _with_digest(
+    card: Scorecard, asked: TaskSpec | None, measured: Measured | None
+) -> Scorecard:
+    """Add the task folder's digest to a scorecard that has none.
+
+    Earlier versions compared scores with any measured starter. If it is still the one
+    in the task folder, it can be checked now.
+    """
+    if card.task_digest or asked is None:
+        return card
+    changed: dict[str, Any] = {"task_digest": asked.digest}
+    known = measured.starter if measured else None
+    same = known and Starter(mean=known.mean, sd=known.sd, n=known.n) == card.starter
+    if measured and same and measured.digest != asked.digest:
+        wrong = stale_baseline(measured.digest, asked.digest)
+        changed |= {"baseline_error": wrong, **_NOTHING_CLAIMED}
+    return card.model_copy(update=changed)
+
+
+def _measured(asked: TaskSpec) -> Measured | None:
+    try:
+        return same_task(asked).measured
+    except BenchError:
+        return None
 
 
 def same_task(spec: TaskSpec) -> Task:

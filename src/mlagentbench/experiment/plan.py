@@ -54,6 +54,9 @@ class ExperimentOptions(Record):
     """Options that a plan asks for and experiment.json records unchanged."""
 
     agent: str = "tuner"
+    """A name, or `module:function`."""
+    agent_name: str | None = None
+    """What to call the agent in run ids and tables, instead of `agent`."""
     settings: dict[str, str] = Field(default_factory=dict)
     """The agent's own settings."""
     model: str = NO_MODEL
@@ -72,7 +75,7 @@ class ExperimentOptions(Record):
     @property
     def agent_label(self) -> str:
         """The agent with its settings: different settings are different agents."""
-        return _with_pairs(self.agent, self.settings)
+        return _with_pairs(self.agent_name or self.agent, self.settings)
 
     @property
     def model_label(self) -> str:
@@ -115,6 +118,11 @@ class TaskSpec(Record):
     digest: str
     budget: Budget
 
+    @property
+    def name(self) -> str:
+        """`task@version/edition`."""
+        return f"{self.id}@{self.version}/{self.edition}"
+
 
 class ForkOrigin(Record):
     """The run that a fork with another model was made from."""
@@ -126,6 +134,8 @@ class ForkOrigin(Record):
 class ExperimentSpec(ExperimentOptions):
     """The plan, its tasks and its circumstances: `experiment.json`."""
 
+    agent_digest: str = ""
+    """Of an outside agent's code when the experiment started."""
     tasks: tuple[TaskSpec, ...]
     origin: Origin = Origin.RUN
     outside_runs: tuple[RunId, ...] = ()

@@ -95,7 +95,7 @@ def summary(
         counted=tally(own),
         tasks=tuple(by_task),
         missing=tuple(name for name in tasks if name not in by_task),
-        mixed=len(by_task) > len({card.task for card in own if card.ending.counts}),
+        mixed=len(by_task) > len({card.task for card in counted(own)}),
     )
     if bare.mixed or not by_task:
         return bare

@@ -1,9 +1,17 @@
 """Reasons not to compare numbers, and the ending of every run."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
-from mlagentbench.core import Budget, DataKind, Ending, Record, Scorecard, who
+from mlagentbench.core import (
+    STALE_BASELINE,
+    Budget,
+    DataKind,
+    Ending,
+    Record,
+    Scorecard,
+    who,
+)
 from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.number_format import listed
 from mlagentbench.report.run_rows import RunRow, UngradedRow
@@ -36,9 +44,26 @@ def cautions(view: ExperimentView) -> tuple[Caution, ...]:
         ),
         (
             "Several versions or editions of one task",
-            listed(_several_versions(cards)),
-            "data, grader or budget differ between them. Each has a separate row, and"
-            " no average includes both.",
+            listed(_several((c.task, c.task_name) for c in cards)),
+            "data, grader or budget differ between them. Each has a separate row,"
+            " and no average includes both.",
+        ),
+        (
+            "Several folders of one version",
+            listed(_several((c.task_name, c.score_name) for c in cards)),
+            "the task folder differs between these runs. Each has a separate row,"
+            " and no average includes both.",
+        ),
+        (
+            "Agents of one name",
+            listed(_several((_agent_name(c), c.agent) for c in cards)),
+            "their code differs, so each is an agent of its own.",
+        ),
+        (
+            "Seeds that occur twice",
+            listed(_several(((c.score_name, who(c), c.seed), c.run) for c in cards)),
+            "a run with the same seed may be a repetition rather than a new sample."
+            " Intervals take all runs for independent.",
         ),
         (
             "Different budgets",
@@ -60,6 +85,16 @@ def cautions(view: ExperimentView) -> tuple[Caution, ...]:
             listed(dict.fromkeys(c.score_name for c in ours if c.starter is None)),
             "improvement and success are not defined. Run `mlab measure` to measure"
             " it.",
+        ),
+        (
+            "A stale baseline",
+            listed(
+                dict.fromkeys(
+                    c.score_name for c in ours if c.baseline_error is not None
+                )
+            ),
+            "the task folder changed after its starter was measured, or after the run"
+            " started. These runs are in no average, and none is a success.",
         ),
         (
             "Not the data of the paper",
@@ -87,11 +122,17 @@ def _is_original(card: Scorecard) -> bool:
     return "original" in (card.edition, card.sandbox.provider)
 
 
-def _several_versions(cards: Sequence[Scorecard]) -> Iterable[str]:
-    names: dict[str, set[str]] = {}
-    for card in cards:
-        names.setdefault(card.task, set()).add(card.score_name)
-    return (" and ".join(sorted(group)) for group in names.values() if len(group) > 1)
+def _several(pairs: Iterable[tuple[Hashable, str]]) -> Iterable[str]:
+    """Write the names of every group that has several."""
+    groups: dict[Hashable, set[str]] = {}
+    for key, name in pairs:
+        groups.setdefault(key, set()).add(name)
+    return (" and ".join(sorted(names)) for names in groups.values() if len(names) > 1)
+
+
+def _agent_name(card: Scorecard) -> str:
+    """Return an agent's name without the digest that tells it from others."""
+    return card.agent.removesuffix(f" ({card.agent_digest[:8]})")
 
 
 def _several_budgets(view: ExperimentView) -> Iterable[str]:
@@ -185,7 +226,7 @@ def accounts(
         failed=tuple(
             _excluded_run(row)
             for row in final
-            if row.card.ending.counts and row.card.score is None
+            if row.card.counts and row.card.score is None
         ),
     )
 
@@ -210,13 +251,14 @@ def _excluded(rows: Sequence[RunRow], final: Sequence[RunRow]) -> Iterable[Exclu
             yield _excluded_run(
                 row, "; the run was repeated, and its last attempt counts"
             )
-        elif not row.card.ending.counts:
+        elif not row.card.counts:
             yield _excluded_run(row)
 
 
 def _excluded_run(row: RunRow, more: str = "") -> ExcludedRun:
     why = f"{row.why or 'no reason recorded'}{more}"
-    kind = _words(row.card.ending)
+    ending, stale = row.card.ending, row.card.baseline_error is not None
+    kind = STALE_BASELINE if ending.counts and stale else _words(ending)
     return ExcludedRun(anchor=row.anchor, run=row.card.run, kind=kind, why=why)
 
 

@@ -6,11 +6,15 @@ from dataclasses import dataclass, field
 from mlagentbench.core import (
     BenchError,
     Budget,
+    Names,
     RunId,
     Scorecard,
     Task,
     Trace,
     UsageError,
+    names_apart,
+    stale_baselines,
+    tell_apart,
 )
 from mlagentbench.experiment import (
     Experiment,
@@ -24,47 +28,67 @@ from mlagentbench.report.data import (
     CodeChanges,
     ExperimentView,
     LeftOut,
+    TaskFacts,
     code_changes,
     task_facts,
 )
-from mlagentbench.tasks import task_digest
 
 _NAMED_AT_MOST = 3
 
 
 def view_of(experiments: list[Experiment]) -> ExperimentView:
-    """Read experiments; whatever cannot be read becomes a note, not a gap."""
-    parts = [read_part(experiment) for experiment in experiments]
-    owners = _owners(parts)
-    own = [(part, owners[place]) for place, part in enumerate(parts)]
-    cards = [card for part, runs in own for card in part.cards if card.run in runs]
-    tasks = {name: task for part in parts for name, task in part.tasks.items()}
-    left_out = list(_left_out(parts, owners))
+    """Read experiments; whatever cannot be read becomes a note, not a gap.
+
+    Every run is shown once. A run that has the id of another one is named by its
+    experiment, too.
+    """
+    names = _experiment_names(experiments)
+    parts = [read_part(one, name) for one, name in zip(experiments, names, strict=True)]
+    left_out = _name_runs(parts)
+    agents = names_apart(one for part in parts for one in part.agents)
+    tasks = names_apart(one for part in parts for one in part.task_states)
+    shown = [card for part in parts for card in part.shown_cards]
+    cards = tell_apart(shown, agents, tasks)
     return ExperimentView(
         title=parts[0].name if len(parts) == 1 else f"{len(parts)} experiments",
         created=max((card.created for card in cards), default=""),
-        cards=tuple(cards),
-        tasks=tuple(map(task_facts, tasks.values())),
+        cards=cards,
+        tasks=_facts(parts, tasks),
         traces=tuple(
-            trace
-            for part, runs in own
+            trace.model_copy(update={"run": part.shown[run]})
+            for part in parts
             for run, trace in part.traces.items()
-            if run in runs
+            if run in part.shown
         ),
         step_scores={
-            run: tuple((one.step, one.score) for one in scores if one.score is not None)
-            for part, runs in own
+            part.shown[run]: tuple(
+                (one.step, one.score) for one in scores if one.score is not None
+            )
+            for part in parts
             for run, scores in part.experiment.step_scores().items()
-            if run in runs
+            if run in part.shown
         },
         packages=_packages(parts),
-        notes=(*(note for part in parts for note in part.notes), *_twice(left_out)),
-        asked=tuple(
-            {str(run): run for part in parts for run in part.asked_runs}.values()
+        notes=(
+            *(note for part in parts for note in part.notes),
+            *_twice(left_out),
+            *stale_baselines(cards),
         ),
+        asked={
+            part.shown[str(run)]: run.model_copy(update={"agent": agents[agent]})
+            for part in parts
+            for run, agent in part.planned
+            if str(run) in part.shown
+        },
+        experiments={
+            name: part.name
+            for part in parts
+            for name in part.shown.values()
+            if len(parts) > 1
+        },
         left_out=tuple(left_out),
-        code={run: code for part, runs in own for run, code in _code(part, runs)},
-        budgets=_budgets(parts),
+        code={name: code for part in parts for name, code in _code(part)},
+        budgets=_budgets(parts, tasks),
     )
 
 
@@ -73,48 +97,87 @@ class Part:
     """One experiment, as far as it can be read."""
 
     experiment: Experiment
+    name: str
     asked: ExperimentSpec | None
     cards: list[Scorecard]
     notes: list[str]
     runs: list[RunId] = field(default_factory=list)
     """Planned runs, then those that only have a scorecard."""
-    tasks: dict[str, Task] = field(default_factory=dict)
-    """By `task@version/edition`."""
+    tasks: dict[tuple[str, str], Task] = field(default_factory=dict)
+    """By `task@version/edition` and the digest of the folder."""
     traces: dict[str, Trace] = field(default_factory=dict)
     """By run."""
+    shown: dict[str, str] = field(default_factory=dict)
+    """By run: its name on the page. Copies of other runs are missing."""
 
     @property
-    def name(self) -> str:
-        return self.experiment.folder.absolute().name
+    def planned(self) -> list[tuple[RunId, tuple[str, str]]]:
+        """Every planned run, with the name and the digest of its agent."""
+        if self.asked is None:
+            return []
+        digest = self.asked.agent_digest
+        return [(run, (run.agent, digest)) for run in self.experiment.runs()]
 
     @property
-    def asked_runs(self) -> list[RunId]:
-        return self.experiment.runs() if self.asked else []
+    def agents(self) -> list[tuple[str, str]]:
+        """The name and the digest of every agent."""
+        ran = [(card.agent, card.agent_digest) for card in self.cards]
+        return [*(agent for _, agent in self.planned), *ran]
 
     @property
-    def budgets(self) -> dict[str, Budget]:
+    def budgets(self) -> dict[tuple[str, str], Budget]:
+        """By `task@version/edition` and the digest of the folder."""
         tasks = self.asked.tasks if self.asked else ()
-        return {f"{one.id}@{one.version}/{one.edition}": one.budget for one in tasks}
+        return {(one.name, one.digest): one.budget for one in tasks}
+
+    @property
+    def task_states(self) -> list[tuple[str, str]]:
+        """The name and the digest of every task folder."""
+        graded = [(card.task_name, card.task_digest) for card in self.cards]
+        return [*self.budgets, *graded]
+
+    @property
+    def shown_cards(self) -> list[Scorecard]:
+        """The scorecards of shown runs, under their names on the page."""
+        return [
+            card.model_copy(update={"run": self.shown[card.run]})
+            for card in self.cards
+            if card.run in self.shown
+        ]
+
+    def record(self, run: str) -> object:
+        """Return what tells a run from others of the same id."""
+        started = self.asked.started if self.asked else ""
+        cards = [card for card in self.cards if card.run == run]
+        return started, self.traces.get(run) or cards
 
 
-def _owners(parts: list[Part]) -> list[set[str]]:
-    """Assign each run to the first experiment that holds it."""
-    seen: set[str] = set()
-    owners: list[set[str]] = []
+def _experiment_names(experiments: list[Experiment]) -> list[str]:
+    """Return the name of each folder, or its path if several have the name."""
+    names = [one.folder.absolute().name for one in experiments]
+    return [
+        name if names.count(name) == 1 else str(one.folder)
+        for name, one in zip(names, experiments, strict=True)
+    ]
+
+
+def _name_runs(parts: list[Part]) -> list[LeftOut]:
+    """Name the runs of every experiment on the page; return the copies of others."""
+    holders: dict[str, list[Part]] = {}
+    left_out: list[LeftOut] = []
     for part in parts:
-        owners.append({str(run) for run in part.runs} - seen)
-        seen |= owners[-1]
-    return owners
-
-
-def _left_out(parts: list[Part], owners: list[set[str]]) -> Iterable[LeftOut]:
-    held = list(zip(parts, owners, strict=True))
-    first = {run: part.name for part, own in held for run in own}
-    for part, own in held:
         for run in map(str, part.runs):
-            if run not in own:
-                why = f"{part.name} holds it too; the one of {first[run]} is shown"
-                yield LeftOut(run=run, why=why)
+            others = holders.setdefault(run, [])
+            same = [one for one in others if one.record(run) == part.record(run)]
+            if same:
+                why = f"{part.name} holds it too; the one of {same[0].name} is shown"
+                left_out.append(LeftOut(run=run, why=why))
+            else:
+                others.append(part)
+    for run, holding in holders.items():
+        for part in holding:
+            part.shown[run] = run if len(holding) == 1 else f"{run} in {part.name}"
+    return left_out
 
 
 def _twice(left_out: list[LeftOut]) -> Iterable[str]:
@@ -124,19 +187,29 @@ def _twice(left_out: list[LeftOut]) -> Iterable[str]:
         yield f"{more:,} more runs are in several experiments: see how runs ended"
 
 
-def _code(part: Part, runs: set[str]) -> Iterable[tuple[str, CodeChanges]]:
+def _facts(parts: list[Part], names: Names) -> tuple[TaskFacts, ...]:
+    found = {
+        names[state]: task_facts(task).model_copy(update={"name": names[state]})
+        for part in parts
+        for state, task in part.tasks.items()
+    }
+    return tuple(found.values())
+
+
+def _code(part: Part) -> Iterable[tuple[str, CodeChanges]]:
     by_id = {task.id: task for task in part.tasks.values()}
     starters = {name: starter_texts(task) for name, task in by_id.items()}
     for run in part.runs:
-        trace = part.traces.get(str(run))
-        if trace and str(run) in runs and run.task in starters:
-            yield str(run), changes_of(part.experiment, run, trace, starters[run.task])
+        trace, name = part.traces.get(str(run)), part.shown.get(str(run))
+        if trace and name and run.task in starters:
+            yield name, changes_of(part.experiment, run, trace, starters[run.task])
 
 
-def _budgets(parts: list[Part]) -> dict[str, tuple[Budget, ...]]:
+def _budgets(parts: list[Part], names: Names) -> dict[str, tuple[Budget, ...]]:
     budgets: dict[str, tuple[Budget, ...]] = {}
     for part in parts:
-        for name, budget in part.budgets.items():
+        for state, budget in part.budgets.items():
+            name = names[state]
             budgets[name] = (*budgets.get(name, ()), budget)
     return budgets
 
@@ -149,13 +222,13 @@ def _packages(parts: list[Part]) -> dict[str, str]:
     return {package: " and ".join(found) for package, found in versions.items()}
 
 
-def read_part(experiment: Experiment) -> Part:
+def read_part(experiment: Experiment, name: str) -> Part:
     """Read one experiment; whatever is missing or damaged becomes a note."""
     notes: list[str] = []
     asked = _asked(experiment, notes)
     cards = _cards(experiment, notes)
-    part = Part(experiment=experiment, asked=asked, cards=cards, notes=notes)
-    named = {str(run): run for run in part.asked_runs}
+    part = Part(experiment, name, asked, cards, notes)
+    named = {str(run): run for run, _ in part.planned}
     for card in cards:
         named.setdefault(card.run, card.run_id)
     part.runs = list(named.values())
@@ -187,19 +260,20 @@ def _cards(experiment: Experiment, notes: list[str]) -> list[Scorecard]:
     return cards
 
 
-def _tasks(part: Part) -> Iterable[tuple[str, Task]]:
+def _tasks(part: Part) -> Iterable[tuple[tuple[str, str], Task]]:
     for asked in part.asked.tasks if part.asked else ():
         try:
             task = same_task(asked)
         except BenchError as error:
             part.notes.append(str(error))
             continue
-        if task_digest(task.folder) != asked.digest:
+        if task.digest != asked.digest:
             part.notes.append(
                 f"the task {asked.id} was changed since this experiment began, without"
-                " a new version; `mlab score` grades by what it is now"
+                " a new version; its runs keep their scores, but `mlab score` would"
+                " grade them without a baseline"
             )
-        yield task.name, task
+        yield (task.name, asked.digest), task
 
 
 def _read_traces(part: Part) -> Iterable[tuple[str, Trace]]:

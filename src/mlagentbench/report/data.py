@@ -34,7 +34,8 @@ class TaskFacts(Record):
     summary: str = ""
     """The data, in one line."""
     starter: Starter | None = None
-    """None if the starter was never measured."""
+    """None if the starter was never measured, or if its measurement is stale."""
+    stale: bool = False
     reference: float | None = None
     """The mean of a known good solution."""
 
@@ -61,7 +62,7 @@ class TaskFacts(Record):
 
 
 class LeftOut(Record):
-    """A run that is not shown, because another experiment holds it too."""
+    """A run that is not shown, because another experiment holds a copy of it."""
 
     run: str
     why: str
@@ -89,7 +90,11 @@ class CodeChanges(Record):
 
 
 class ExperimentView(Record):
-    """Everything one page shows."""
+    """Everything one page shows.
+
+    Runs of different experiments have different names here, also if their ids are
+    the same.
+    """
 
     title: str
     created: str
@@ -102,8 +107,10 @@ class ExperimentView(Record):
     """Versions of the packages that ran and graded."""
     notes: tuple[str, ...] = ()
     """Warnings, shown before any number."""
-    asked: tuple[RunId, ...] = ()
-    """Every planned run, as far as the plan can be read."""
+    asked: dict[str, RunId] = Field(default_factory=dict)
+    """By run: every planned run, as far as the plan can be read."""
+    experiments: dict[str, str] = Field(default_factory=dict)
+    """By run: the name of its experiment, if there are several."""
     left_out: tuple[LeftOut, ...] = ()
     code: dict[str, CodeChanges] = Field(default_factory=dict)
     """By run: its changes to the starter's files."""
@@ -111,15 +118,25 @@ class ExperimentView(Record):
     """By `task@version/edition`: every budget that its runs had."""
 
     def facts(self, card: Scorecard) -> TaskFacts:
-        """Find a card's task; if it is gone, use what the card holds."""
+        """Find a card's task; if it is gone, use what the card holds.
+
+        The task may have been measured again, so the card's own starter holds.
+        """
         named = {facts.name: facts for facts in self.tasks}
-        return named.get(card.score_name) or TaskFacts(
+        found = named.get(card.score_name) or TaskFacts(
             name=card.score_name,
             title=card.task,
             metric=card.metric,
             direction=card.direction,
             starter=card.starter,
         )
+        if card.baseline_error is not None:
+            unknown = {"starter": None, "reference": None, "stale": True}
+            return found.model_copy(update=unknown)
+        if card.starter not in (None, found.starter):
+            own = {"starter": card.starter, "reference": None}
+            return found.model_copy(update=own)
+        return found
 
     def trace(self, card: Scorecard) -> Trace | None:
         """Find the steps of a card's run; a repeated run's belong to its last card."""

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mlagentbench.core import Scorecard, harmless, recording, write_atomically
@@ -49,9 +49,17 @@ def write_table(path: Path, text: str) -> None:
         write_atomically(path, text)
 
 
-def runs_csv(cards: Sequence[Scorecard]) -> str:
-    """Write one row per scorecard with every single value it holds."""
+def runs_csv(
+    cards: Sequence[Scorecard], experiments: Mapping[str, str] | None = None
+) -> str:
+    """Write one row per scorecard with every single value it holds.
+
+    `experiments` names the experiment of each run, if there are several.
+    """
     lines = [_flat(card) for card in cards]
+    for line, card in zip(lines, cards, strict=True):
+        if name := (experiments or {}).get(card.run):
+            line |= {"run": card.run.removesuffix(f" in {name}"), "experiment": name}
     names = list(dict.fromkeys(name for line in lines for name in line))
     return table_text(names, ([line.get(name) for name in names] for line in lines))
 
@@ -89,7 +97,7 @@ def _flat(card: Scorecard) -> dict[str, Cell]:
     found = {f"found_{name}": check.value for name, check in card.process.items()}
     return {
         **dict(_values("", values)),
-        "counts": card.ending.counts,
+        "counts": card.counts,
         "score_name": card.score_name,
         "actions": _counted(card.actions),
         "errors": _counted(card.errors),

@@ -46,6 +46,8 @@ def render(experiment: ExperimentView) -> str:
     parts = editions(experiment.cards)
     limits = caps(len(experiment.cards) + len(experiment.ungraded))
     facts = [experiment.facts(card) for card in experiment.cards]
+    # Some runs of a task may have no valid baseline; the others show it.
+    facts.sort(key=lambda one: one.starter is not None)
     sandboxes = [card.sandbox for card in experiment.cards]
     return (
         _templates()

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 
 from mlagentbench.core import (
     FINAL_ANSWER,
+    STALE_BASELINE,
     Direction,
     Record,
     RunId,
@@ -132,7 +133,11 @@ def run_rows(view: ExperimentView, caps: Caps) -> list[RunRow]:
             unit=view.facts(card).unit,
             improvement=finite_improvement(card),
             why=fitted(
-                "; ".join(filter(None, (card.submission_error, card.reason))),
+                "; ".join(
+                    filter(
+                        None, (card.submission_error, card.reason, card.baseline_error)
+                    )
+                ),
                 limit,
                 lines=4,
             ),
@@ -146,7 +151,7 @@ def run_rows(view: ExperimentView, caps: Caps) -> list[RunRow]:
 
 def ungraded_rows(view: ExperimentView, caps: Caps) -> list[UngradedRow]:
     """Return every run of an experiment that has no scorecard."""
-    planned = {str(run): run for run in view.asked}
+    planned = view.asked
     traces = {trace.run: trace for trace in view.ungraded}
     graded = {card.run for card in view.cards}
     names = dict.fromkeys((*traces, *(run for run in planned if run not in graded)))
@@ -209,8 +214,9 @@ def tiles(row: RunRow | UngradedRow) -> tuple[Tile, ...]:
 def _result_tiles(card: Scorecard) -> list[Tile]:
     sure = "significant" if card.significant else "not significant"
     success = ("Success", "yes" if card.success else "no", sure if card.success else "")
-    if not card.ending.counts:
-        success = ("Success", "excluded", "from averages")
+    if not card.counts:
+        stale = card.baseline_error is not None and card.ending.counts
+        success = ("Success", "excluded", STALE_BASELINE if stale else "from averages")
     closed = card.gap_closed
     return [
         ("Improvement", percent(card.improvement), "over the starter"),
@@ -298,6 +304,8 @@ def run_facts(card: Scorecard, facts: TaskFacts, *, limit: int) -> dict[str, str
     lines = {
         "Run": card.run,
         "Task": card.score_name,
+        "Task folder": card.task_digest[:8],
+        "Agent's code": card.agent_digest[:8],
         "Metric": f"{card.metric}, {card.direction} is better",
         "Success": verdict(card),
         "Test score": with_unit(card.score, facts.unit),

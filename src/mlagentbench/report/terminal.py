@@ -28,6 +28,8 @@ def summary_lines(card: Scorecard, facts: TaskFacts) -> list[str]:
     if card.starter is not None:
         written = with_unit(card.starter.mean, facts.unit)
         starter = f"{written} ({card.metric}, {card.direction} is better)"
+        if card.baseline_error is not None:
+            starter += ", stale"
     lines = [
         f"{card.run}",
         f"  starter      {starter}",
@@ -158,6 +160,8 @@ def verdict(card: Scorecard) -> str:
     """Return whether a run succeeded, and whether that is significant."""
     if not card.ending.counts:
         return "not counted"
+    if card.baseline_error is not None:
+        return f"unknown: {card.baseline_error}"
     if not card.success:
         return "no"
     if card.significant:

@@ -40,7 +40,7 @@ from mlagentbench.run.job import Job
 from mlagentbench.run.outside_agent import AgentCrash
 from mlagentbench.run.run_context import RunContext
 from mlagentbench.run.steps import Steps
-from mlagentbench.tasks import Prepared
+from mlagentbench.tasks import Prepared, task_digest
 
 logger = logging.getLogger(__name__)
 
@@ -145,6 +145,8 @@ async def score_run(
     steps: tuple[StepVerdict, ...] = (),
 ) -> Scorecard:
     """Grade a run's saved submission; `steps` holds the verdict on each step's."""
+    # The folder may have changed since the task was loaded, and it grades as it is.
+    task = task.model_copy(update={"digest": task_digest(task.folder)})
     trace = experiment.trace(run)
     if trace.end is None or not trace.end.ending.counts:
         return evaluate_run(task, run, trace, Verdict(steps=steps), context)
@@ -203,3 +205,9 @@ def evaluation_context(
         origin=origin,
         prices=dict(prices or {}),
     )
+
+
+def job_context(job: Job) -> EvaluationContext:
+    """Return the circumstances in which this process evaluates a job's runs."""
+    digests = {"agent_digest": job.agent_digest, "task_digest": job.task.digest}
+    return evaluation_context(job.sandbox, job.attempt).model_copy(update=digests)

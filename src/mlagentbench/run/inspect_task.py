@@ -19,11 +19,11 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 
-from mlagentbench.core import UsageError
+from mlagentbench.core import STALE_BASELINE, UsageError
 from mlagentbench.experiment import NO_MODEL, ExperimentSpec
 from mlagentbench.run.episode import (
     close_run,
-    evaluation_context,
+    job_context,
     run_episode,
     score_run,
 )
@@ -83,11 +83,13 @@ def _grader(job: Job) -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001  # Inspect's signature
             run, experiment = job.run_id(state.metadata["seed"]), job.experiment
             await close_run(job.task, run, experiment, sandbox())
-            context = evaluation_context(job.sandbox, job.attempt)
+            context = job_context(job)
             card = await score_run(job.task, job.prepared, run, experiment, context)
             experiment.add_scorecard(card)
-            if not card.ending.counts:
-                return Score.unscored(reason=card.ending, explanation=card.reason)
+            if not card.counts:
+                reason = STALE_BASELINE if card.ending.counts else card.ending
+                why = card.baseline_error or card.reason
+                return Score.unscored(reason=reason, explanation=why)
             # Without a valid submission there is no improvement, which counts as 0.
             improvement = card.improvement or 0.0
             return Score(

@@ -19,6 +19,9 @@ class Job:
     prepared: Prepared
     problem: str
     agent: RunnableAgent
+    agent_digest: str
+    """Of the code that this process runs; a resumed run may have started with other
+    code, whose steps this code must have repeated."""
     spec: ExperimentSpec
     experiment: Experiment
     sandboxes: Path

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from mlagentbench.agents import find_agent, load_agent
+from mlagentbench.agents import code_digest, find_agent, load_agent
 from mlagentbench.core import (
     Progress,
     RunObserver,
@@ -28,7 +28,7 @@ from mlagentbench.run.models.choice import make_local_ready
 from mlagentbench.run.models.lookup import check_models
 from mlagentbench.run.outside_agent import runnable_agent
 from mlagentbench.run.ready import Ready, check_plan, make_ready
-from mlagentbench.tasks import SUITE, load_task, problem, task_digest
+from mlagentbench.tasks import SUITE, load_task, problem
 
 PACKAGES = ("mlagentbench", "inspect_ai", "numpy", "optuna", "scipy")
 
@@ -61,7 +61,9 @@ def make_jobs(
     ]
     limits = str(require_isolation().limits)
     ready = _make_ready(plan, tasks, services)
-    return _jobs(experiment_spec(plan, ready, limits), ready, experiment, services)
+    digest = {"agent_digest": code_digest(find_agent(plan.agent))}
+    spec = experiment_spec(plan, ready, limits).model_copy(update=digest)
+    return _jobs(spec, ready, experiment, services)
 
 
 def jobs_of(experiment: Experiment, services: Services) -> list[Job]:
@@ -71,7 +73,7 @@ def jobs_of(experiment: Experiment, services: Services) -> list[Job]:
     check_models(spec)
     tasks = [same_task(one) for one in spec.tasks]
     for one, task in zip(spec.tasks, tasks, strict=True):
-        if task_digest(task.folder) != one.digest:
+        if task.digest != one.digest:
             raise UsageError(
                 f"the task {one.id} was changed since this experiment started; its runs"
                 " cannot be resumed with a different task"
@@ -94,13 +96,14 @@ def _jobs(
     experiment: Experiment,
     services: Services,
 ) -> list[Job]:
-    agent = runnable_agent(spec.agent)
+    agent, digest = runnable_agent(spec.agent), code_digest(find_agent(spec.agent))
     return [
         Job(
             task=one.task,
             prepared=one.prepared,
             problem=problem(one.task),
             agent=agent,
+            agent_digest=digest,
             spec=spec,
             experiment=experiment,
             sandboxes=sandbox_root(services.cache),
@@ -136,6 +139,6 @@ def _task_spec(task: Task) -> TaskSpec:
         edition=task.edition,
         # A task of the suite is found by name wherever the package is installed.
         source=task.id if task.folder.is_relative_to(SUITE) else str(task.folder),
-        digest=task_digest(task.folder),
+        digest=task.digest,
         budget=task.budget,
     )

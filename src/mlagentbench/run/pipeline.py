@@ -26,7 +26,7 @@ from mlagentbench.experiment import (
     experiment_folder,
     last_attempt_of,
 )
-from mlagentbench.run.episode import evaluation_context, unscored_card
+from mlagentbench.run.episode import job_context, unscored_card
 from mlagentbench.run.inspect_task import Interrupted, Work, evaluate_jobs
 from mlagentbench.run.job import Job
 from mlagentbench.run.llm_judge.judge import ask_judge
@@ -214,7 +214,7 @@ def add_missing_scorecard(
     cards = job.experiment.scorecards
     if any(card.run == str(run) and card.attempt == job.attempt for card in cards):
         return
-    context = evaluation_context(job.sandbox, job.attempt)
+    context = job_context(job)
     damage = job.experiment.trace_damage(run)
     if damage is not None:
         ending, reason, trace = Ending.BROKEN, damage, Trace(run=str(run))

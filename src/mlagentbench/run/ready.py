@@ -8,7 +8,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from mlagentbench.agents import find_agent, load_agent, refuse_without_model
+from mlagentbench.agents import (
+    check_name,
+    find_agent,
+    load_agent,
+    refuse_without_model,
+)
 from mlagentbench.core import AgentEnvName, Progress, Task, UsageError, writing_to
 from mlagentbench.environment import AgentEnv, ensure_task_env
 from mlagentbench.experiment import NO_MODEL, Plan
@@ -25,10 +30,10 @@ def check_plan(plan: Plan, *, models_exist: bool = False) -> Plan:
     written: a wrong command fails early and leaves nothing behind.
     """
     plan = _with_full_names(plan)
-    for name in plan.tasks:
-        load_task(name, edition=plan.edition)
+    _refuse_shared_ids([load_task(name, edition=plan.edition) for name in plan.tasks])
     _refuse_keys(plan)
     entry = find_agent(plan.agent)
+    check_name(plan.agent_name, entry)
     if not entry.may_use_model and (options := _model_options(plan)):
         raise UsageError(
             f"agent {plan.agent} uses no language model; remove {', '.join(options)}"
@@ -44,6 +49,18 @@ def check_plan(plan: Plan, *, models_exist: bool = False) -> Plan:
     if not models_exist:
         check_models(plan)
     return plan
+
+
+def _refuse_shared_ids(tasks: list[Task]) -> None:
+    """Refuse two folders of one id: their runs would have the same names and files."""
+    folders: dict[str, Path] = {}
+    for task in tasks:
+        if task.id in folders:
+            raise UsageError(
+                f"the task {task.id} is given twice, as {folders[task.id]} and"
+                f" {task.folder}; run them as two experiments"
+            )
+        folders[task.id] = task.folder
 
 
 def _with_full_names(plan: Plan) -> Plan:

@@ -122,6 +122,8 @@ async def _grade_all(rescoring: Rescoring, progress: Progress) -> list[Scorecard
     spec = rescoring.experiment.spec
     sandbox = SandboxUsed(provider=spec.sandbox, limits=spec.limits, unsafe=spec.unsafe)
     context = evaluation_context(sandbox, prices=rescoring.prices, origin=spec.origin)
+    started_on = {one.id: one.digest for one in spec.tasks}
+    made_by = {card.run: card.agent_digest for card in rescoring.old}
     cards: list[Scorecard] = []
     for task, jobs in rescoring.by_task():
         slots = asyncio.Semaphore(_parallel(task))
@@ -130,7 +132,13 @@ async def _grade_all(rescoring: Rescoring, progress: Progress) -> list[Scorecard
             job: GradingJob, slots: asyncio.Semaphore = slots
         ) -> Scorecard:
             name = str(job.run)
-            of_run = context.model_copy(update={"attempt": attempts.get(name, 1)})
+            of_run = context.model_copy(
+                update={
+                    "attempt": attempts.get(name, 1),
+                    "agent_digest": made_by.get(name, spec.agent_digest),
+                    "task_digest": started_on[job.task.id],
+                }
+            )
             async with slots:
                 card = await _regrade(rescoring, job, of_run, scores.get(name, []))
             progress.advance(1)

@@ -3,6 +3,7 @@ from .check import check_task as check_task
 from .check import write_checks as write_checks
 from .check.evidence import Attempt as Attempt
 from .check.evidence import Solution as Solution
+from .digest import files_digest as files_digest
 from .digest import sha256_of as sha256_of
 from .digest import task_digest as task_digest
 from .load import SUITE as SUITE

@@ -23,7 +23,7 @@ def task_digest(folder: Path) -> str:
     Results about the folder (measurements, checks) and files that tools leave behind
     (byte code, hidden files) do not count.
     """
-    return _digest(folder, folder.rglob("*"))
+    return files_digest(folder, folder.rglob("*"))
 
 
 def data_digest(task: Task) -> str:
@@ -37,8 +37,10 @@ def data_digest(task: Task) -> str:
     files += (task.folder / FILES).rglob("*")
     table = f"{task.name} {task.data.model_dump_json()}"
     here = Path(__file__).parent
-    shared = _digest(here, (here / f"suite_{name}.py" for name in _SHARED_BY_PREPARE))
-    decided = f"{_digest(task.folder, files)} {shared} {table}"
+    shared = files_digest(
+        here, (here / f"suite_{name}.py" for name in _SHARED_BY_PREPARE)
+    )
+    decided = f"{files_digest(task.folder, files)} {shared} {table}"
     return hashlib.sha256(decided.encode()).hexdigest()
 
 
@@ -47,7 +49,8 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _digest(folder: Path, paths: Iterable[Path]) -> str:
+def files_digest(folder: Path, paths: Iterable[Path]) -> str:
+    """Return the digest of the names and contents of files in `folder`."""
     files = (path for path in paths if path.is_file() and _is_written(folder, path))
     names = {path.relative_to(folder).as_posix(): path for path in files}
     lines = [f"{sha256_of(names[name])}  {name}\n" for name in sorted(names)]

@@ -32,6 +32,7 @@ from mlagentbench.core import (
     did_you_mean,
     write_atomically,
 )
+from mlagentbench.tasks.digest import task_digest
 
 SUITE = Path(__file__).parent / "suite"
 """The folder of the benchmark's own tasks."""
@@ -61,7 +62,7 @@ PARTS = (
 )
 """Files and folders that a task folder must have beside task.toml."""
 
-_NOT_IN_TABLE = ("edition", "data", "folder", "measured")
+_NOT_IN_TABLE = ("edition", "data", "folder", "digest", "measured")
 _PACKAGE = re.compile(r"(@[\w.-]+/)?[A-Za-z0-9][\w.-]*")
 _VERSION = re.compile(r"[A-Za-z0-9][\w.+!-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -82,6 +83,7 @@ def load_folder(folder: Path, edition: str) -> Task:
         "edition": edition,
         "data": editions[edition],
         "folder": folder.resolve(),
+        "digest": task_digest(folder),
         "measured": read_measured(folder).get(edition),
     }
     try:

@@ -52,6 +52,29 @@ def test_versions_and_editions_are_never_compared(card):
     }
 
 
+def test_folders_of_one_version_with_different_digests_are_never_compared(card):
+    a = side("A", card("x", 0.5, task_digest="a" * 64), card("y", 0.5))
+    b = side("B", card("x", 0.1, task_digest="b" * 64), card("y"))
+    found = compare(a, b)
+    assert [pair.task for pair in found.tasks] == ["y@1/mini"]
+    assert why(found) == {
+        "x@1/mini (aaaaaaaa)": "B has it only as x@1/mini (bbbbbbbb), which is another"
+        " state of the task folder",
+        "x@1/mini (bbbbbbbb)": "A has it only as x@1/mini (aaaaaaaa), which is another"
+        " state of the task folder",
+    }
+
+
+def test_a_run_with_a_stale_baseline_is_not_compared(card):
+    stale = card("x", 0.5, baseline_error="the folder changed")
+    found = compare(side("A", stale), side("B", card("x", 0.1)))
+    assert found.tasks == ()
+    assert why(found) == {
+        "x@1/mini": "no run of A on it counts; stale baseline: the folder changed"
+    }
+    assert found.a.not_counted == {"stale baseline": 1}
+
+
 def test_of_several_shared_forms_the_newest_in_the_commonest_edition_is_compared(card):
     forms = [
         {"version": 2}, {"version": 10}, {"version": 11, "edition": "full"},

@@ -2,13 +2,23 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from mlagentbench.cli.console import err, print_json, print_table
 from mlagentbench.cli.options import json_option, split
-from mlagentbench.core import Scorecard, UsageError, harmless, who
+from mlagentbench.core import (
+    Names,
+    Scorecard,
+    UsageError,
+    harmless,
+    names_apart,
+    stale_baselines,
+    tell_apart,
+    who,
+)
 
 if TYPE_CHECKING:
     from mlagentbench.evaluation import AgentRuns, Comparison
@@ -32,10 +42,12 @@ def command(*, sides: tuple[str, ...], as_json: bool) -> None:
         )
     if len(set(sides)) < len(sides):
         raise UsageError("an experiment is named twice; name each only once")
-    compared = [_runs_of(side) for side in sides]
+    compared = _compared(sides)
     for folder in {split(side)[0]: None for side in sides}:
         for warning in Experiment(folder).warnings:
             err().print(warning, markup=False)
+    for warning in stale_baselines(card for runs in compared for card in runs.cards):
+        err().print(warning, markup=False)
     if len({runs.name for runs in compared}) < len(compared):
         compared = [
             runs.model_copy(update={"name": f"{runs.name} in {side}"})
@@ -70,22 +82,38 @@ def _print(pair: "Comparison") -> None:
         click.echo("\n".join(["\nnotes:", *(f"  {line}" for line in words.remarks)]))
 
 
-def _runs_of(text: str) -> "AgentRuns":
-    from mlagentbench.evaluation import AgentRuns
+def _compared(sides: Sequence[str]) -> "list[AgentRuns]":
+    """Read every side; agents of one name and different code get different names."""
     from mlagentbench.experiment import Experiment, last_attempts
 
+    cards: dict[Path, list[Scorecard]] = {}
+    for folder in dict.fromkeys(split(side)[0] for side in sides):
+        cards[folder] = last_attempts(Experiment(folder).scorecards)
+        if not cards[folder]:
+            planned = len(Experiment(folder).runs())
+            raise UsageError(
+                f"{folder} has no scorecard of its {planned} runs;"
+                f" run `mlab score {folder}` to write them"
+            )
+    agents = names_apart(
+        (card.agent, card.agent_digest) for found in cards.values() for card in found
+    )
+    return [_runs_of(side, cards[split(side)[0]], agents) for side in sides]
+
+
+def _runs_of(text: str, cards: Sequence[Scorecard], agents: Names) -> "AgentRuns":
+    from mlagentbench.evaluation import AgentRuns
+
     folder, name = split(text)
-    cards = last_attempts(Experiment(folder).scorecards)
-    if not cards:
-        planned = len(Experiment(folder).runs())
-        raise UsageError(
-            f"{folder} has no scorecard of its {planned} runs;"
-            f" run `mlab score {folder}` to write them"
-        )
-    chosen = [card for card in cards if name in ("", card.agent, card.model, who(card))]
+    apart = tell_apart(cards, agents)
+    chosen = [
+        named
+        for card, named in zip(cards, apart, strict=True)
+        if name in ("", card.agent, card.model, who(card), named.agent, who(named))
+    ]
     if not chosen:
         raise UsageError(
-            f"{folder} has no agent or model '{name}'; choose from: {_listed(cards)}"
+            f"{folder} has no agent or model '{name}'; choose from: {_listed(apart)}"
         )
     acting = {who(card) for card in chosen}
     if len(acting) > 1:

@@ -88,13 +88,14 @@ def _print(task: "Task", cards: "list[Scorecard]") -> None:
     several = len({card.seed for card in cards}) > 1
     rows = []
     for card in sorted(cards, key=badness):
-        why = card.submission_error or ("" if card.ending.counts else card.reason) or ""
+        why = card.submission_error or ("" if card.ending.counts else card.reason)
+        why = why or card.baseline_error or ""
         rows.append(
             [
                 harmless(f"{card.agent}, {card.seed}" if several else card.agent),
                 "-" if card.score is None else with_unit(card.score, task.unit),
                 "-" if card.score is None else percent(card.improvement),
-                "yes" if card.success else "no",
+                "unknown" if card.baseline_error else "yes" if card.success else "no",
                 harmless(first_lines(why, lines=1, characters=200)).replace("\n", " "),
             ]
         )

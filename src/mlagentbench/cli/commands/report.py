@@ -45,9 +45,10 @@ def command(
     view = view_of(found)
     page = out or (found[0].report if len(found) == 1 else Path("report.html"))
     write_report(view, page)
-    for path, write in ((csv, runs_csv), (latex, headline_latex)):
-        if path is not None:
-            write_table(path, write(view.cards))
+    if csv is not None:
+        write_table(csv, runs_csv(view.cards, view.experiments))
+    if latex is not None:
+        write_table(latex, headline_latex(view.cards))
     tables = [str(path) for path in (csv, latex) if path is not None]
     for note in view.notes:
         err().print(note, markup=False)

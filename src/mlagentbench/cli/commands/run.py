@@ -8,6 +8,7 @@ import click
 
 from mlagentbench.cli.console import err
 from mlagentbench.cli.options import chosen_names, run_options, task_arguments
+from mlagentbench.core import STALE_BASELINE, baseline_error
 from mlagentbench.evaluation import is_free
 from mlagentbench.experiment import NO_MODEL, Plan
 from mlagentbench.tasks import load_task
@@ -21,6 +22,7 @@ def command(
     tasks: tuple[str, ...],
     every: bool,
     agent: str | None,
+    name: str | None,
     model: str | None,
     roles: tuple[str, ...],
     votes: int | None,
@@ -65,6 +67,7 @@ def command(
     given = Plan(
         tasks=chosen_names(tasks, every=every),
         agent=agent or usual_agent(model),
+        agent_name=name,
         model=model or NO_MODEL,
         roles=read_roles(roles, model),
         judge=read_judge(roles, votes),
@@ -109,6 +112,9 @@ ASK_ABOVE_DOLLARS = 10.0
 def confirm_plan(plan: Plan, *, without_asking: bool) -> bool:
     """Print the longest time and the highest cost; ask the user if they are high."""
     tasks = [load_task(name, edition=plan.edition) for name in plan.tasks]
+    for task in tasks:
+        if wrong := baseline_error(task):
+            err().print(f"{task.name}: {STALE_BASELINE}: {wrong}", markup=False)
     minutes = sum(plan.budget.applied(task.budget).minutes for task in tasks)
     hours = minutes * len(plan.seeds) / plan.parallel / 60
     dollars = max_cost(plan)

@@ -4,7 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from mlagentbench.core import Record, Scorecard, has_usable_starter
+from mlagentbench.core import (
+    STALE_BASELINE,
+    Record,
+    Scorecard,
+    has_usable_starter,
+    tell_apart,
+)
 from mlagentbench.evaluation.statistics.intervals import Estimate, suite_mean, wilson
 from mlagentbench.evaluation.statistics.significance import (
     Contrast,
@@ -29,7 +35,8 @@ class AgentFacts(Record):
     runs: int
     """Those that count and are compared."""
     not_counted: dict[str, int]
-    """By ending: runs that were interrupted or broke through no fault of the agent."""
+    """By ending: runs that were interrupted or broke through no fault of the agent.
+    Runs without a valid baseline are under `stale baseline`."""
     unsafe: int
     """Runs without a sandbox, of those compared."""
 
@@ -72,7 +79,13 @@ CardsByName = dict[str, list[Scorecard]]
 
 
 def compare(a: AgentRuns, b: AgentRuns) -> Comparison:
-    """Compare two agents on the tasks that both have in one version and edition."""
+    """Compare two agents on the tasks that both have in one version and edition.
+
+    Runs on task folders with different digests are runs of different tasks.
+    """
+    cards = tell_apart((*a.cards, *b.cards))
+    a = a.model_copy(update={"cards": cards[: len(a.cards)]})
+    b = b.model_copy(update={"cards": cards[len(a.cards) :]})
     shared, left_out = common(a, b)
     first, second = shared
     return Comparison(
@@ -111,7 +124,11 @@ def _corrected(contrasts: Sequence[Contrast | None]) -> list[Contrast | None]:
 
 def _facts(agent: AgentRuns, cells: Cells) -> AgentFacts:
     compared = [card for cards in cells.values() for card in cards]
-    lost = Counter(str(card.ending) for card in agent.cards if not card.ending.counts)
+    lost = Counter(
+        STALE_BASELINE if card.ending.counts else str(card.ending)
+        for card in agent.cards
+        if not card.counts
+    )
     return AgentFacts(
         name=agent.name,
         runs=len(compared),
@@ -144,7 +161,7 @@ def _improvements(cells: Cells) -> dict[str, list[float]]:
 
 
 def by_name(cards: Iterable[Scorecard]) -> CardsByName:
-    """Group scorecards that may be averaged: those of one task, version and edition."""
+    """Group scorecards that may be averaged: those of one state of a task's edition."""
     cells: CardsByName = {}
     for card in cards:
         cells.setdefault(card.score_name, []).append(card)
@@ -156,13 +173,15 @@ def common(
 ) -> tuple[tuple[CardsByName, CardsByName], list[LeftOut]]:
     """Return both agents' counted runs on shared tasks, and the tasks left out."""
     first, second = by_name(a.cards), by_name(b.cards)
-    chosen = _one_form_of_each_task([name for name in first if name in second])
+    chosen = _one_form_of_each_task(
+        {name: runs[0] for name, runs in first.items() if name in second}
+    )
     shared: list[str] = []
     left_out: list[LeftOut] = []
     for name in dict.fromkeys([*first, *second]):
         why = (
-            _lacking(name, a.name, first)
-            or _lacking(name, b.name, second)
+            _lacking(name, a.name, first, second)
+            or _lacking(name, b.name, second, first)
             or ("" if name in chosen else "another form of the task is compared")
         )
         if why:
@@ -180,35 +199,36 @@ def different_starters(a: CardsByName, b: CardsByName) -> list[str]:
     ]
 
 
-def _lacking(name: str, agent: str, cells: CardsByName) -> str:
+def _lacking(name: str, agent: str, cells: CardsByName, others: CardsByName) -> str:
     """Return why a task of an agent cannot be compared; empty if it can."""
     if name not in cells:
-        others = [form for form in cells if _parsed(form)[0] == _parsed(name)[0]]
-        if others:
-            return f"{agent} has it only as {', '.join(others)}, which is another task"
+        wanted = others[name][0]
+        found = {form: runs[0] for form, runs in cells.items()}
+        forms = [form for form, card in found.items() if card.task == wanted.task]
+        if forms:
+            same = any(found[form].task_name == wanted.task_name for form in forms)
+            kind = "another state of the task folder" if same else "another task"
+            return f"{agent} has it only as {', '.join(forms)}, which is {kind}"
         return f"{agent} has no run of it"
     runs = counted(cells[name])
     if not runs:
-        return f"no run of {agent} on it counts"
+        wrong = next(filter(None, (card.baseline_error for card in cells[name])), "")
+        why = f"; {STALE_BASELINE}: {wrong}" if wrong else ""
+        return f"no run of {agent} on it counts{why}"
     usable = all(map(has_usable_starter, runs))
     return "" if usable else "it has no starter to count improvement from"
 
 
-def _one_form_of_each_task(names: Sequence[str]) -> set[str]:
-    """Choose the edition that most tasks share, and the newest version of each task."""
-    forms = {name: _parsed(name) for name in names}
-    editions = Counter(edition for _, _, edition in forms.values())
+def _one_form_of_each_task(forms: Mapping[str, Scorecard]) -> set[str]:
+    """Choose the edition that most tasks share, and the newest version of each task.
+
+    `forms` holds any run of each form.
+    """
+    editions = Counter(card.edition for card in forms.values())
     chosen = [edition for edition, _ in editions.most_common(1)]
     newest = {
-        task: name
-        for name, (task, _, edition) in sorted(forms.items(), key=lambda one: one[1][1])
-        if edition in chosen
+        card.task: name
+        for name, card in sorted(forms.items(), key=lambda one: one[1].version)
+        if card.edition in chosen
     }
     return set(newest.values())
-
-
-def _parsed(name: str) -> tuple[str, int, str]:
-    """Split `task@version/edition`."""
-    task, _, form = name.rpartition("@")
-    version, _, edition = form.partition("/")
-    return task, int(version), edition

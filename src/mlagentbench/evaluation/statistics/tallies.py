@@ -1,6 +1,7 @@
 """Counts and means of runs.
 
-Runs that do not count (ended by the harness, the provider or a user) are in no average.
+Runs that do not count are in no average: those that the harness, the provider or a user
+ended, and those whose baseline was measured with another task folder.
 """
 
 import math
@@ -22,7 +23,8 @@ class Tally(Record):
     significant: int
     """Successes outside the starter's prediction interval."""
     apart: int
-    """Runs that do not count: broken, interrupted, or the provider's fault."""
+    """Runs that do not count: broken, interrupted, the provider's fault, or without a
+    valid baseline."""
     improvement_all: float | None
     """Mean over all counted runs, one without a valid submission counting as zero;
     None if no run counts or a starter is not usable."""
@@ -53,7 +55,7 @@ def tally(cards: Iterable[Scorecard]) -> Tally:
 
 def counted(cards: Iterable[Scorecard]) -> list[Scorecard]:
     """Return the runs that are averaged."""
-    return [card for card in cards if card.ending.counts]
+    return [card for card in cards if card.counts]
 
 
 def finite_improvement(card: Scorecard) -> float | None:

@@ -150,6 +150,13 @@ def test_one_run_has_no_rate_no_average_and_no_empty_section(one_run, card):
             assert len(Text(part).text.split()) > 3
 
 
+def test_runs_of_one_name_are_several_and_attempts_are_one(card):
+    assert "Runs that count 2" in text_of(card(), card())
+    text = text_of(card(ending=Ending.BROKEN, reason="disk full"), card(attempt=2))
+    assert "Test score 17,901" in text
+    assert "Excluded house-price:tuner:none:0 broken disk full" in text
+
+
 def test_one_run_without_a_score_gives_the_reason(card):
     failed = card(
         score=None, improvement=None, success=False, significant=False,

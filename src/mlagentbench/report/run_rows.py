@@ -176,7 +176,9 @@ def only_run(
 ) -> RunRow | UngradedRow | None:
     """Return the last attempt of the only run; None if there are several runs."""
     graded = {(row.card.run, row.card.score_name) for row in rows}
-    if len(graded) + len(ungraded) != 1:
+    # Attempts of one run are numbered; runs of one name in several folders are not.
+    repeated = len({row.card.attempt for row in rows}) < len(rows)
+    if repeated or len(graded) + len(ungraded) != 1:
         return None
     return max(rows, key=lambda row: row.card.attempt) if rows else ungraded[0]
 

@@ -23,7 +23,7 @@ TABLES = {
     "`[editions.NAME]`": Edition,
     "`[[editions.NAME.sources]]`": Source,
 }
-NOT_IN_THE_FILE = {"edition", "data", "folder", "measured"}
+NOT_IN_THE_FILE = {"edition", "data", "folder", "measured", "digest"}
 
 
 def blocks(page, language):

@@ -46,6 +46,8 @@ def test_json_is_one_document_and_nothing_else(mlab, command):
         (["run", "house-price", "--agent", "tuner", "--model", "local"],
          "agent tuner uses no language model; remove --model or choose another"),
         (["run", "house-price", "--max-cost", "1"], "remove --max-cost"),
+        (["run", "house-price", "--max-total-cost", "1"], "remove --max-total-cost"),
+        (["status", "nowhere"], "nowhere is not an experiment"),
         (["run", "house-price", "-M", "a=["], "quotes around the value"),
         (["run", "house-price", "--model", "nosuch/x"], "Use PROVIDER/NAME"),
         (["run", "house-price", "--model", "openai/x"], "OPENAI_API_KEY"),

@@ -91,6 +91,7 @@ def _model_options(plan: Plan) -> list[str]:
         "-M": bool(plan.model_args),
         "--max-tokens": plan.budget.tokens is not None,
         "--max-cost": plan.budget.cost_usd is not None,
+        "--max-total-cost": plan.total.cost_usd is not None,
     }
     return [option for option, is_given in given.items() if is_given]
 

@@ -93,7 +93,7 @@ def test_the_hold_on_an_experiment_dies_with_its_owner(place):
     before = asked.read_bytes()
     for second in (job, again):
         assert finish(second) == 1
-        assert "another mlab is at work" in job.notes.read_text()
+        assert "another mlab process is using" in job.notes.read_text()
     assert asked.read_bytes() == before
     owner.kill()
     owner.join()

@@ -248,6 +248,7 @@ def _model(model: type[Record]) -> str:
     rows = [
         (f"`{name}`", _type(field.annotation), meaning(model, name))
         for name, field in model.model_fields.items()
+        if not field.exclude
     ]
     lines = [("field", "type", "meaning"), ("---",) * 3, *rows]
     table = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)

@@ -160,10 +160,10 @@ class Scorecard(Record):
     edition: str
     category: str = ""
     task_digest: str = ""
-    """Of the task folder that graded the run; empty if it is not known."""
+    """Digest of the task folder that graded the run; empty if it is not known."""
     agent: str
     agent_digest: str = ""
-    """Of an outside agent's code; empty for the agents that are shipped."""
+    """Digest of an outside agent's code; empty for the agents that are shipped."""
     model: str
     seed: int
     ending: Ending

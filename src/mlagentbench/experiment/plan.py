@@ -54,9 +54,8 @@ class ExperimentOptions(Record):
     """Options that a plan asks for and experiment.json records unchanged."""
 
     agent: str = "tuner"
-    """A name, or `module:function`."""
     agent_name: str | None = None
-    """What to call the agent in run ids and tables, instead of `agent`."""
+    """The agent's name in run ids and tables, if it is not `agent`."""
     settings: dict[str, str] = Field(default_factory=dict)
     """The agent's own settings."""
     model: str = NO_MODEL
@@ -135,7 +134,7 @@ class ExperimentSpec(ExperimentOptions):
     """The plan, its tasks and its circumstances: `experiment.json`."""
 
     agent_digest: str = ""
-    """Of an outside agent's code when the experiment started."""
+    """Digest of an outside agent's code when the experiment started."""
     tasks: tuple[TaskSpec, ...]
     origin: Origin = Origin.RUN
     outside_runs: tuple[RunId, ...] = ()

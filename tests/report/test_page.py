@@ -171,7 +171,7 @@ def test_an_interrupted_only_run_has_a_page_without_a_score(step):
     asked = RunId(task="house-price", agent="tuner", model="none", seed=0)
     trace = Trace(run=str(asked), steps=(step(str(asked)),))
     view = ExperimentView(
-        title="t", created="", cards=(), traces=(trace,), asked=(asked,)
+        title="t", created="", cards=(), traces=(trace,), asked={str(asked): asked}
     )
     page = render(view)
     assert "<h1>house-price: tuner</h1>" in page

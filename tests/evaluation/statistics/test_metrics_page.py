@@ -67,7 +67,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text()
 PLAIN = {
     *("run", "task", "version", "edition", "category", "agent", "model", "seed"),
     *("ending", "reason", "metric", "submission_error", "process", "resumed"),
-    *("attempt", "sandbox", "harness", "created", "label"),
+    *("attempt", "sandbox", "harness", "created", "label", "origin"),
 }
 """Fields that are no measure."""
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlagentbench.report import number_format
 from mlagentbench.report.number_format import (
     caps,
     dollars,
@@ -133,3 +134,16 @@ def test_lines_are_kept_as_long_as_they_fit_together():
 def test_long_lists_of_names_end_with_a_count():
     assert listed(["a", "b"], " or ") == "a or b"
     assert listed(map(str, range(8))) == "0, 1, 2, 3, 4, 5 and 2 more"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("2026-11-15T20:15:09+00:00", "2026-11-15 20:15 UTC"),
+        ("2026-11-15T22:15:09+02:00", "2026-11-15 20:15 UTC"),
+        ("2026-11-15", "2026-11-15"),
+        ("now", "now"),
+    ],
+)
+def test_times_are_written_to_the_minute(text, shown):
+    assert number_format.moment(text) == shown

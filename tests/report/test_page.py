@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from importlib.resources import files
 
 import pytest
+from tests.support.records import end
 
 from mlagentbench.core.errors import RecordError
 from mlagentbench.core.scorecard import BudgetPoint, RunId, SandboxUsed
@@ -155,6 +156,16 @@ def test_runs_of_one_name_are_several_and_attempts_are_one(card):
     text = text_of(card(ending=Ending.BROKEN, reason="disk full"), card(attempt=2))
     assert "Test score 17,901" in text
     assert "Excluded house-price:tuner:none:0 broken disk full" in text
+
+
+def test_the_traceback_of_one_run_is_a_section(card, step):
+    crashed = card(ending=Ending.CRASHED, reason="ValueError: my bug")
+    ended = end(crashed.run, Ending.CRASHED, traceback='File "agent.py", line 3')
+    trace = Trace(run=crashed.run, steps=(step(crashed.run),), end=ended)
+    view = ExperimentView(title="t", created="", cards=(crashed,), traces=(trace,))
+    page = render(view)
+    assert "traceback" in sections(page)
+    assert 'Traceback File "agent.py", line 3' in Text(page).text
 
 
 def test_one_run_without_a_score_gives_the_reason(card):

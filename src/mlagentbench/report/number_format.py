@@ -93,10 +93,12 @@ def duration(seconds: float) -> str:
 
 
 def moment(text: str) -> str:
-    """Write a date in ISO format to the minute; any other text stays as it is."""
+    """Write a time in ISO format to the minute; any other text stays as it is."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
+        return text
+    if len(text) <= len("2026-11-15"):
         return text
     zone = " UTC" if found.tzinfo else ""
     return f"{(found.astimezone(UTC) if zone else found):%Y-%m-%d %H:%M}{zone}"

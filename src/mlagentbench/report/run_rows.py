@@ -185,11 +185,14 @@ def only_run(
 
 def run_title(row: RunRow | UngradedRow) -> str:
     """Name the task, the agent and the model of a run."""
-    run = row.card.run_id if isinstance(row, RunRow) else row.id or row.run
-    if isinstance(run, str):
-        return run
-    model = "" if run.model in ("", "none") else f" with {run.model}"
-    return f"{run.task}: {run.agent}{model}"
+    if isinstance(row, RunRow):
+        task, agent, model = row.card.task, row.card.agent_shown, row.card.model
+    elif row.id:
+        task, agent, model = row.id.task, row.id.agent, row.id.model
+    else:
+        return row.run
+    by = agent if model in ("", "none") else f"{agent} with {model}"
+    return f"{task}: {by}"
 
 
 Tile = tuple[str, str, str]

@@ -25,10 +25,13 @@ def test_reading_works_and_the_rest_says_what_it_needs(
         ["show", starter], ["show", tuner, "--diff"], ["show", tuner, "--prompt", "2"],
         ["status", starter, "--page", tmp_path / "status.html"],
         ["compare", starter, tuner], ["report", starter, tuner], ["prune", tuner],
+        ["workspace", "house-price", tmp_path / "work"], ["new-agent", "mine"],
+        ["new-task", "own", "--kind", "tabular"],
     ]  # fmt: skip
     needs_linux = [
         ["run", "house-price"], ["resume", killed], ["score", starter],
         ["check", "house-price"], ["measure", "house-price"],
+        ["grade", "house-price", CHILD],
     ]  # fmt: skip
     commands = [[str(word) for word in words] for words in (*works, *needs_linux)]
     done = subprocess.run(

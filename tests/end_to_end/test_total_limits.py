@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from thinking import MEASURED
+from tests.support.quick_task import QUICK_TASK
 
-RUN = ["run", MEASURED, "--agent", "thinker:thinker", "--model",
+RUN = ["run", QUICK_TASK, "--agent", "thinker:thinker", "--model",
        "scripted/thinker:script", "--runs", "3"]  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def test_after_the_total_hours_no_run_starts(mlab):
 
 
 def test_a_total_cost_needs_prices(mlab, tmp_path):
-    said = mlab("run", MEASURED, "--agent", "react", "--model", "openai/x",
+    said = mlab("run", QUICK_TASK, "--agent", "react", "--model", "openai/x",
                 "--max-total-cost", 2, OPENAI_API_KEY="x")  # fmt: skip
     assert said.code == 2
     assert "--max-total-cost needs a price for openai/x" in said.err

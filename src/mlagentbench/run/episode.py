@@ -58,9 +58,9 @@ async def run_episode(job: Job, run: RunId, sandbox: SandboxEnvironment) -> None
             trace.append(Resumed(run=str(run), step=len(past.steps), at=utc_now()))
             logger.info("%s: resume after step %d", run, len(past.steps))
         steps = Steps(job, run, sandbox, past, trace)
-        clock = time.monotonic() - seconds_worked(past)
+        clock = time.monotonic() - past.seconds
         context = RunContext(job, run, steps)
-        over = await _let_agent_act(job, context, steps, seconds_worked(past))
+        over = await _let_agent_act(job, context, steps, past.seconds)
         trace.append(
             End(
                 run=str(run),
@@ -179,14 +179,9 @@ def end_line(trace: Trace, ending: Ending, reason: str | None) -> End:
         ending=ending,
         reason=reason,
         spent=spent,
-        seconds=seconds_worked(trace),
+        seconds=trace.seconds,
         at=utc_now(),
     )
-
-
-def seconds_worked(trace: Trace) -> float:
-    """Return the seconds of all steps of a run."""
-    return sum(step.seconds.total for step in trace.steps)
 
 
 def evaluation_context(

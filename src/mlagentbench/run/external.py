@@ -21,6 +21,7 @@ from mlagentbench.core import (
     UsageError,
     clean_name,
     recording,
+    require_linux,
     utc_now,
     writing_to,
 )
@@ -76,6 +77,7 @@ def grade_outside(
     They are the runs of `name`, with one seed each. Without a name, each submission is
     named after its file or folder.
     """
+    require_linux("grading")
     runs = _runs(task, paths, name)
     ready, limits = _make_gradable(task, cache, progress)
     source = str(task.folder)

@@ -14,7 +14,7 @@ from mlagentbench.core import Record, SandboxError
 
 def as_root() -> bool:
     """Whether the host user is root, which decides how sandboxes are isolated."""
-    return os.geteuid() == 0
+    return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 def kernel_version() -> tuple[int, int]:

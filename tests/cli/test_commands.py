@@ -175,7 +175,7 @@ def test_ctrl_c_ends_the_run_as_interrupted_and_leaves_nothing(cache, tmp_path):
         if "step 3/" in line:
             break
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=300)
     assert process.returncode == 1
     assert "2 interrupted" in out
     (experiment,) = (tmp_path / "runs").iterdir()

@@ -72,7 +72,7 @@ class PlainBench:
             [sys.executable, "-c", GRADER, task.folder, task.edition, answers, truth],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
         )
         if done.returncode != 0:
             raise GraderError(done.stderr.strip().splitlines()[-1])

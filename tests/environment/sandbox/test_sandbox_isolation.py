@@ -37,7 +37,7 @@ print(json.dumps(seen))
 
 
 async def python(sandbox: Sandbox, code: str, *arguments: str):
-    return await sandbox.execute(["python", "-c", code, *arguments], timeout=60)
+    return await sandbox.execute(["python", "-c", code, *arguments], timeout=300)
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ async def test_nothing_of_the_hosts_environment_is_passed_on(prepared, monkeypat
 
 
 async def output_of(sandbox: Sandbox, script: str) -> str:
-    done = await sandbox.execute(["sh", "-c", script], timeout=60)
+    done = await sandbox.execute(["sh", "-c", script], timeout=300)
     return (done.stdout + done.stderr).decode(errors="replace")
 
 
@@ -123,7 +123,7 @@ async def test_no_right_is_left_and_none_can_be_won(prepared):
     ],
 )
 async def test_the_machine_cannot_be_changed(prepared, attack):
-    done = await prepared.execute(["sh", "-c", attack], timeout=30)
+    done = await prepared.execute(["sh", "-c", attack], timeout=300)
     assert done.returncode != 0, done
 
 

@@ -42,7 +42,7 @@ def ask(server, **headers):
         {"Content-Type": "application/json"} | headers,
     )
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with direct.open(request, timeout=30) as answer:
+    with direct.open(request, timeout=300) as answer:
         return json.load(answer)
 
 
@@ -88,7 +88,7 @@ def test_server_dies_with_a_killed_harness(weights):
 
 def test_server_ends_with_the_harness(weights):
     with harness(weights, 0) as process:
-        said, complained = process.communicate(timeout=30)
+        said, complained = process.communicate(timeout=300)
     assert gone(said.split()[1])
     assert complained == ""
 

@@ -78,6 +78,15 @@ def test_without_a_measured_baseline_nothing_is_claimed():
     assert (card.starter, card.improvement, card.success) == (None, None, False)
 
 
+def test_against_a_stale_baseline_nothing_is_claimed():
+    changed = toy().model_copy(update={"digest": "after the measurement"})
+    card = evaluate_run(changed, RUN, trace(), Verdict(score=75.0), CONTEXT)
+    assert "changed after its starter was measured" in card.baseline_error
+    assert card.score == 75.0
+    assert (card.improvement, card.success) == (None, False)
+    assert card.failure is None
+
+
 def test_costs_are_added_up_from_the_trace():
     card = evaluate_run(toy(), RUN, trace(), Verdict(score=75.0), CONTEXT)
     assert card.actions == {"Execute Script": 1}

@@ -34,6 +34,7 @@ check: .venv/.dev  ## Style, types and the direction of imports.
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/mypy tests/typing/public_interface.py
 	@$(BIN)/lint-imports
 
 check-tasks: .venv/.dev bwrap  ## Check that every task is sound.

@@ -36,14 +36,6 @@ def test_importing_the_package_and_reading_results_does_not_load_the_engine():
     assert subprocess.run(command, check=False).returncode == 0
 
 
-def test_the_interface_is_used_under_mypy():
-    command = [sys.executable, "-m", "mypy", "tests/typing/public_interface.py"]
-    done = subprocess.run(
-        command, cwd=PROJECT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout
-
-
 def test_run_is_callable_after_its_folder_was_imported():
     import mlagentbench.run.pipeline
 

@@ -134,9 +134,10 @@ async def looper(context: Context) -> None:
 
 async def stubborn(context: Context) -> None:
     """Ignore cancellation and signals."""
-    await context.act("List Files", dir_path=".")
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+    with contextlib.suppress(BaseException):
+        await context.act("List Files", dir_path=".")
     while True:
         with contextlib.suppress(BaseException):
             await asyncio.sleep(600)

@@ -230,12 +230,12 @@ def test_run_takes_a_judge_without_another_model(mlab):
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (("score", "x", "--votes", "3"), "--votes needs a judge"),
+        (("score", "x", "--votes", "3"), "--votes also needs --role judge=MODEL"),
         (("score", "x", "--role", "editor=m"), "judge=MODEL here"),
         (("score", "x", "--role", "judge"), "judge=MODEL here"),
         (("run", "house-price", "--role", "judge="), "--role takes ROLE=MODEL"),
         (("run", "house-price", "--role", "critic=m"), "editor, helper, judge"),
-        (("run", "house-price", "--votes", "2"), "--votes needs a judge"),
+        (("run", "x", "--votes", "2"), "--votes also needs --role judge=MODEL"),
     ],
 )
 def test_a_judge_that_is_asked_for_wrongly_is_refused_at_once(mlab, words, hint):

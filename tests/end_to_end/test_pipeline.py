@@ -81,6 +81,7 @@ def test_the_tuner_improves_by_more_than_the_threshold_within_its_budget(carry_o
     assert last.validation.value == pytest.approx(min(measured))
 
 
+@pytest.mark.slow
 def test_every_bad_submission_is_refused_with_its_reason(carry_out):
     seeds = tuple(range(len(BAD_SUBMISSIONS)))
     _, cards = carry_out("hands:bad_submitter", seeds=seeds, parallel=2)

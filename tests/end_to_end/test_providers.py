@@ -49,7 +49,9 @@ def test_an_agent_does_the_same_over_the_network(case, serve, cache):
     assert all(bool(one.get("stream")) == streaming for one in server.requests)
 
 
-@pytest.mark.parametrize("streaming", [True, False])
+@pytest.mark.parametrize(
+    "streaming", [pytest.param(True, marks=pytest.mark.slow), False]
+)
 def test_a_run_survives_the_faults_of_a_provider(streaming, serve, cache):
     patience = RetryLimits(max_retries=8, attempt_timeout=4)
     options = {"model_args": {"stream": streaming}, "patience": patience}

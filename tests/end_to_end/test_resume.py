@@ -25,6 +25,7 @@ both_agents = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 @both_agents
 def test_a_run_can_be_resumed_from_every_boundary_of_its_trace(
     plan, tmp_path, cache, undisturbed

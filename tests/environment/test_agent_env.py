@@ -186,6 +186,7 @@ def declares(tmp_path):
     return declare
 
 
+@pytest.mark.slow
 def test_declared_packages_are_locked_once_and_installed_on_top(
     small, tmp_path, declares
 ):

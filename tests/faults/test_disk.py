@@ -32,6 +32,7 @@ def points_of_each_record(reference):
     return [Point(1, "before"), *(Point(at, "before") for at in [*found, steps[3]])]
 
 
+@pytest.mark.slow
 def test_a_run_that_met_a_full_disk_is_resumed_without_loss(place, quick):
     for point in points_of_each_record(quick):
         out = place.top / f"small-{point.number}"

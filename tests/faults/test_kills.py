@@ -20,13 +20,8 @@ def quick(place):
     return undisturbed(place, "quick")
 
 
-@pytest.mark.parametrize(
-    "share",
-    [
-        0,
-        *(pytest.param(share, marks=pytest.mark.slow) for share in range(1, SHARES)),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("share", range(SHARES))
 def test_killed_at_every_kind_of_write_a_run_ends_as_if_nothing_had_been(
     place, quick, share
 ):

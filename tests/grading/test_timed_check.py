@@ -32,6 +32,7 @@ def examine(cache, tmp_path):
     return subject
 
 
+@pytest.mark.slow
 def test_every_malformed_layer_is_refused(examine, quick_folder, tmp_path):
     folder = tmp_path / "fewer"
     shutil.copytree(quick_folder, folder)

@@ -18,7 +18,9 @@ def setup(cache: Path) -> Iterator[AttackSetup]:
 
 def _parameter(attack):
     # Attacks on resources wait until a limit is reached, twice.
-    marks = [pytest.mark.slow] if attack in TAKE else []
+    # The search for secrets reads every file it can.
+    is_slow = attack in TAKE or attack.name == "secrets_by_content"
+    marks = [pytest.mark.slow] if is_slow else []
     return pytest.param(attack, id=attack.name, marks=marks)
 
 

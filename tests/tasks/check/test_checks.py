@@ -163,6 +163,7 @@ def test_a_random_grader_is_found_out(edit, examine):
     assert "instead of 0.0" in perfect_answers_are_perfect(subject).detail
 
 
+@pytest.mark.slow
 def test_a_flipped_direction_is_called_flipped(edit, examine):
     edit("task.toml", 'direction = "lower"', 'direction = "higher"')
     verdict = direction_is_right(examine())
@@ -172,6 +173,7 @@ def test_a_flipped_direction_is_called_flipped(edit, examine):
     assert verdict.detail.endswith("is higher really better? It looks flipped")
 
 
+@pytest.mark.slow
 def test_a_score_better_than_perfect_is_found_out(edit, examine):
     edit("task.toml", "perfect = 0.0", "perfect = 20000.0")
     verdict = nothing_beats_perfect(examine())
@@ -186,6 +188,7 @@ def test_a_grader_that_rewards_ignorance_is_found_out(edit, examine):
     assert "constant answers score" in verdict.detail
 
 
+@pytest.mark.slow
 def test_a_grader_that_accepts_or_breaks_on_malformed_answers_is_found_out(
     folder, examine
 ):
@@ -237,6 +240,7 @@ def test_too_few_measured_runs_are_named(examine, measured_as):
     assert detail == "the starter was measured 3 times, 8 are needed"
 
 
+@pytest.mark.slow
 def test_a_task_that_was_never_measured_is_told_to_be(
     folder, cache, archives, bench, tmp_path
 ):
@@ -248,7 +252,7 @@ def test_a_task_that_was_never_measured_is_told_to_be(
         task, prepare_task(task, cache), bench, scratch=tmp_path / "scratch"
     )
     by_name = {finding.check: finding for finding in found}
-    assert "run mlab measure" in by_name["baseline is measured"].detail
+    assert "run `mlab measure" in by_name["baseline is measured"].detail
     assert not by_name["baseline is usable"].ok
     assert by_name["perfect answers are perfect"].ok
 
@@ -297,6 +301,7 @@ def test_a_folder_without_the_canary_is_named(edit, examine):
     assert detail.startswith("README.md must hold the line: mlagentbench canary")
 
 
+@pytest.mark.slow
 def test_a_machine_that_cannot_is_no_finding_about_the_task(
     examine, bench, monkeypatch, tmp_path
 ):

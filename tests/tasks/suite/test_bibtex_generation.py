@@ -167,6 +167,7 @@ def test_remembered_answers_help_on_visible_paragraphs_only(judge, records, visi
     assert judge(remembering, split="hidden").score == 0
 
 
+@pytest.mark.slow
 def test_five_gradings_of_a_tool_that_draws_by_chance_give_one_score(judge):
     drawing = STARTER + DRAWING
     assert len({judge(drawing).score for _ in range(5)} - {None}) == 1
@@ -188,7 +189,7 @@ def test_a_fake_service_and_invented_entries_gain_nothing(judge):
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("return 'x' * 2**30", "bibtex.py: it "),
+        pytest.param("return 'x' * 2**30", "bibtex.py: it ", marks=pytest.mark.slow),
         ("return 'x' * 2**20", "longer than 8388608 bytes"),
         ("return ['@article{a, b = 1}']", "no text"),
         ("return 'x' * 100_001", "longer than 100000 characters"),

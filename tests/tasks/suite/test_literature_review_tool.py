@@ -133,6 +133,7 @@ def test_remembered_answers_help_on_visible_questions_only(judge, visible):
     assert judge(remembering, split="hidden").score < 0.05
 
 
+@pytest.mark.slow
 def test_five_gradings_of_a_tool_that_draws_by_chance_give_one_score(judge):
     drawing = STARTER + SHUFFLING
     assert len({judge(drawing).score for _ in range(5)} - {None}) == 1
@@ -151,7 +152,7 @@ def test_a_fake_service_and_invented_references_gain_nothing(judge, visible):
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("return 'x' * 2**30", "review.py: it "),
+        pytest.param("return 'x' * 2**30", "review.py: it ", marks=pytest.mark.slow),
         ("return 'x' * 2**20", "longer than 8388608 bytes"),
         ("return ['## Summary']", "no text"),
         ("return '## Summary' * 20_000", "longer than 100000 characters"),

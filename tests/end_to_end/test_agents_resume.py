@@ -40,6 +40,7 @@ def lines_of(experiment):
     return lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ONE_OF_EACH, ids=str)
 def test_a_run_that_ended_after_two_steps_goes_on_as_the_undisturbed_one(
     case, tmp_path, cache, undisturbed

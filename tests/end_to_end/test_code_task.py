@@ -81,6 +81,7 @@ def test_the_agent_learns_nothing_of_hidden_inputs(run_agent, folder, cache):
     assert "RuntimeError" in card.submission_error
 
 
+@pytest.mark.slow
 def test_the_reference_is_faster_while_a_core_is_busy(folder, cache, busy_core):
     (score,) = _gradings(load_task(folder), cache, 1)
     assert score < 0.5

@@ -49,6 +49,7 @@ def _filled(step, text):
     return step.model_copy(update=said | {"input": {"script_name": text}})
 
 
+@pytest.mark.slow
 def test_a_page_of_416_runs_of_50_steps_stays_under_6_megabytes(experiment_of):
     view = experiment_of(seeds=35, steps=50)
     long = "".join(random.Random(1).choices("abc '<&\u200b\n", k=3_000))

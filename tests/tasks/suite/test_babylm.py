@@ -168,6 +168,7 @@ def words_in_a_row(text):
     return zip(*(row[place:] for place in range(SHARED_RUN)), strict=False)
 
 
+@pytest.mark.slow
 def test_no_configuration_looks_ahead(in_torch):
     done = in_torch(CAUSALITY)
     assert done.returncode == 0, done.stderr
@@ -178,11 +179,13 @@ def test_every_token_counts_once_and_knows_half_a_context(in_torch):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_surprise_is_that_of_a_naive_computation(in_torch, submit):
     done = in_torch(NAIVE, submit(submission(untrained())))
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_probabilities_of_all_texts_add_up_to_no_more_than_one(in_torch):
     done = in_torch(ALL_TEXTS)
     one_way_to_cut, several_ways = map(float, done.stdout.split())
@@ -241,6 +244,7 @@ def test_what_is_no_model_is_refused_for_what_it_is(in_torch, tmp_path):
         assert reason in words
 
 
+@pytest.mark.slow
 def test_truncation_and_padding_of_a_tokenizer_are_switched_off(in_torch, submit):
     code = """
 folder = Path(sys.argv[2])
@@ -279,6 +283,7 @@ def test_a_link_as_checkpoint_is_refused(in_torch, submit, tmp_path_factory):
     assert "UnusableError: model.safetensors" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_hungry_configuration_is_refused_in_the_sandbox(prepared, submit):
     files = submission(uniform()) | {"config.json": config(layers=24, width=1024)}
     verdict = asyncio.run(grade_saved(TASK, prepared, submit(files), split="hidden"))

@@ -257,6 +257,7 @@ def test_a_processor_that_solves_graphs_is_refused(judge):
     assert "100%" in verdict.submission_error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "condition",
     [COUNTING_CALLS, COMPARING, LOOKING_AROUND, EXACT_PASSWORD, INEXACT_EMBEDDING],

@@ -216,6 +216,7 @@ def test_the_reference_is_right_and_many_times_faster(judged):
     assert verdict.score < 1 / 3
 
 
+@pytest.mark.slow
 def test_lies_about_time_and_patches_of_the_judge_count_nowhere(judged):
     verdict = judged(LIES + STARTER)
     assert verdict.submission_error is None
@@ -231,6 +232,7 @@ def test_remembered_continuations_are_wrong_for_hidden_prompts(
     assert "% of the tokens for input0.json are right" in verdict.submission_error
 
 
+@pytest.mark.slow
 def test_knowing_where_one_is_judged_gains_nothing(judged):
     here = "os.path.exists('/opt/grading') and not BEEN and CALLS == 1"
     assert judged(REFERENCE + SUSPICIOUS.format(judged=here)).score is not None

@@ -1,9 +1,9 @@
 # Every target sets up what it needs by itself and does nothing the second time.
 PYTHON ?= python3
 BIN := .venv/bin
-# Most tests wait for processes that they started, so there are three workers per core.
+# Most tests wait for processes that they started, so there are two workers per core.
 # pytest exits 5 when a selection is empty, and make then fails.
-PYTEST := $(BIN)/python -m pytest -n $(shell echo $$(( $$(nproc) * 3 ))) --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n $(shell echo $$(( $$(nproc) * 2 ))) --dist worksteal
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: help install demo test slow check check-tasks fuzz bench redteam soak study \

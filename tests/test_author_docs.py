@@ -75,6 +75,7 @@ def test_the_first_example_is_the_skeleton(mlab, tmp_path):
     assert blocks(AGENT_PAGE, "python")[0] == (tmp_path / "my_agent.py").read_text()
 
 
+@pytest.mark.slow
 def test_the_example_that_asks_a_model_runs_on_scripted_replies(
     mlab, tmp_path, monkeypatch
 ):

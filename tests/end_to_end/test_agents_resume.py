@@ -17,6 +17,12 @@ from mlagentbench.run.pipeline import resume, run
 
 MLAB = Path(sys.executable).with_name("mlab")
 
+A_FEW = [
+    pytest.param(case, marks=[pytest.mark.slow] if place > 1 else [])
+    for place, case in enumerate(ONE_OF_EACH)
+]
+"""Two agents in `make test`, the others in `make slow`."""
+
 
 def trace_lines(experiment):
     (run_id,) = experiment.runs()
@@ -78,7 +84,7 @@ def test_a_killed_run_ends_as_the_undisturbed_one(case, tmp_path, cache, undistu
     assert outcome_of(experiment) == outcome_of(whole)
 
 
-@pytest.mark.parametrize("case", ONE_OF_EACH, ids=str)
+@pytest.mark.parametrize("case", A_FEW, ids=str)
 def test_a_replay_gives_the_same_trace_but_for_times(
     case, tmp_path, cache, undisturbed
 ):

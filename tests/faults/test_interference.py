@@ -128,6 +128,7 @@ def run_with_jumping_clock(job):
     carry_out(job)
 
 
+@pytest.mark.slow
 def test_a_jumping_clock_changes_nothing(place):
     reference = undisturbed(place, "tuner")
     job = Job(place, plan_for("tuner", place.top / "out", "jumping"))

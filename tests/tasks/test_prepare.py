@@ -137,6 +137,7 @@ def test_two_processes_at_once_end_with_one_correct_cache(own_cache):
     assert len([path for path in everything(own_cache) if path.name[0] != "."]) == 1
 
 
+@pytest.mark.slow
 def test_a_process_killed_at_any_moment_leaves_a_cache_that_works(task, own_cache):
     draw = random.Random(7)
     found_unfinished = 0

@@ -4,6 +4,7 @@ import os
 import pty
 import signal
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -72,10 +73,12 @@ def test_first_ctrl_c_ends_the_run_so_that_it_can_be_resumed(terminal, tmp_path)
     assert (folder / "report.html").is_file()
 
 
+@pytest.mark.slow
 def test_second_ctrl_c_ends_the_command_at_once(terminal, tmp_path):
     terminal.wait_for("step 1/")
     terminal.press(CTRL_C)
-    terminal.wait_for("press Ctrl-C again to stop at once")
+    # Two signals at the same moment are one; a graceful end takes longer than this.
+    time.sleep(0.1)
     terminal.press(CTRL_C)
     assert terminal.exit_code() == 1, terminal.seen
     assert "mlab: stopped" in terminal.seen

@@ -121,8 +121,8 @@ def test_a_daemon_does_not_slow_the_starter_down(grade_layer):
         "    os._exit(0)\n"
     )
     verdict = grade_layer(burner + STARTER, split="hidden")
-    # It shares the one core with itself alone, and may come too late by that.
-    assert verdict.score is None or verdict.score > 1.2
+    # A starter that it slowed down would make its own score better than 1.
+    assert verdict.score is None or verdict.score > 0.9
 
 
 def test_neither_processes_nor_files_survive_a_turn(grade_layer):

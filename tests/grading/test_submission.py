@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.support.code_task import REFERENCE, STARTER
+from tests.support.code_task import COMPUTING_STARTER, REFERENCE, STARTER
 
 from mlagentbench.core.errors import SandboxError
 from mlagentbench.tasks.load import load_task
@@ -111,7 +111,11 @@ def test_times_that_the_code_writes_prints_or_patches_are_ignored(grade_layer):
 
 
 @pytest.mark.slow
-def test_a_daemon_does_not_slow_the_starter_down(grade_layer):
+def test_a_daemon_does_not_slow_the_starter_down(grade_layer, quick_folder, tmp_path):
+    # A starter that sleeps would hide how much the daemon slows its own code down.
+    folder = tmp_path / "computing"
+    shutil.copytree(quick_folder, folder)
+    (folder / "starter" / "layer.py").write_text(COMPUTING_STARTER)
     burner = (
         "import os\n"
         "if os.fork() == 0:\n"
@@ -120,9 +124,10 @@ def test_a_daemon_does_not_slow_the_starter_down(grade_layer):
         "        while True: pass\n"
         "    os._exit(0)\n"
     )
-    verdict = grade_layer(burner + STARTER, split="hidden")
-    # A starter that it slowed down would make its own score better than 1.
-    assert verdict.score is None or verdict.score > 0.9
+    code = burner + COMPUTING_STARTER
+    verdict = grade_layer(code, split="hidden", folder=folder)
+    # It shares the one core with itself alone, and may come too late by that.
+    assert verdict.score is None or verdict.score > 1.2
 
 
 def test_neither_processes_nor_files_survive_a_turn(grade_layer):

@@ -10,7 +10,8 @@ ORIGINAL = load_task("vectorization").folder
 # It sleeps, so that on a busy machine too it is much slower than the reference.
 _PAD = "padded = zero_pad(images, pad)"
 _SLEEP = (_PAD, f"__import__('time').sleep(0.4)\n    {_PAD}")
-STARTER = (ORIGINAL / "starter/layer.py").read_text().replace(*_SLEEP)
+COMPUTING_STARTER = (ORIGINAL / "starter/layer.py").read_text()
+STARTER = COMPUTING_STARTER.replace(*_SLEEP)
 REFERENCE = (ORIGINAL / "reference/layer.py").read_text()
 
 

@@ -3,6 +3,7 @@
 import os
 import pty
 import signal
+import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -52,6 +53,38 @@ class Terminal:
             return False
         self.seen += data.decode(errors="replace")
         return bool(data)
+
+
+STUCK = """
+import time
+from mlagentbench.cli.main import _second_ctrl_c_exits
+with _second_ctrl_c_exits():
+    while True:
+        try:
+            print("ready", flush=True)
+            time.sleep(600)
+        except KeyboardInterrupt:
+            pass
+"""
+
+
+def test_a_command_that_takes_long_to_end_asks_for_a_second_ctrl_c():
+    process = subprocess.Popen(
+        [sys.executable, "-c", STUCK],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell starts background jobs with the signal ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    asked = process.stderr.readline()
+    assert "press Ctrl-C again to stop at once" in asked
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=300)
+    assert said == "mlab: stopped\n"
+    assert process.returncode == 1
 
 
 @pytest.fixture

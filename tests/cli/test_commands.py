@@ -172,7 +172,7 @@ def test_ctrl_c_ends_the_run_as_interrupted_and_leaves_nothing(cache, tmp_path):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     for line in process.stderr:
-        if "step 3/" in line:
+        if "step 1/" in line:
             break
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=300)
@@ -181,6 +181,6 @@ def test_ctrl_c_ends_the_run_as_interrupted_and_leaves_nothing(cache, tmp_path):
     (experiment,) = (tmp_path / "runs").iterdir()
     cards = (experiment / "scorecards.jsonl").read_text().splitlines()
     assert [json.loads(card)["ending"] for card in cards] == ["interrupted"] * 2
-    assert json.loads(cards[0])["steps"] >= 3
+    assert json.loads(cards[0])["steps"] >= 1
     assert (experiment / "report.html").exists()
     assert not processes_in(tmp_path)

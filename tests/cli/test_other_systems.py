@@ -15,9 +15,8 @@ CHILD = Path(__file__).parents[1] / "support" / "other_system.py"
 NEEDS_LINUX = "needs Linux: use a Linux machine, a virtual machine, or WSL 2"
 
 
-@pytest.mark.parametrize(
-    "system", [pytest.param("darwin", marks=pytest.mark.slow), "windows"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["darwin", "windows"])
 def test_reading_works_and_the_rest_says_what_it_needs(
     system, recorded, cache, tmp_path
 ):

@@ -65,7 +65,7 @@ def test_a_score_is_the_time_relative_to_the_starter(grade_layer, code, least, m
         rarely("return 'fast'", "type and shape"),
         ("raise RuntimeError('not today')", "RuntimeError: not today"),
         rarely("os._exit(0)", "exit code 0"),
-        ("time.sleep(999)", "did not answer within 3 s"),
+        rarely("time.sleep(999)", "did not answer within 3 s"),
         rarely("return np.zeros(2**23)", "longer than"),
         rarely("return bytearray(2**31)", "memory"),
         rarely("return np.zeros(10**12)", "exit code 1"),

@@ -47,6 +47,7 @@ def test_every_malformed_layer_is_refused(examine, quick_folder, tmp_path):
     assert "endless sleep" in verdict.detail
 
 
+@pytest.mark.slow
 def test_constant_and_random_outputs_are_refused_as_wrong(examine, quick_folder):
     verdict = ignorance_is_no_better_than_the_starter(examine(quick_folder))
     assert verdict.ok, verdict.detail

@@ -100,6 +100,7 @@ def test_first_ctrl_c_ends_the_run_so_that_it_can_be_resumed(terminal, tmp_path)
     terminal.wait_for("step 1/")
     terminal.press(CTRL_C)
     assert terminal.exit_code() == 1, terminal.seen
+    assert "Exception" not in terminal.seen
     (folder,) = tmp_path.iterdir()
     (card,) = Experiment(folder).scorecards
     assert card.ending == "interrupted"

@@ -203,12 +203,11 @@ class _AgentProcess:
     async def end(self) -> None:
         """Cancel the agent, let it clean up for a moment, then kill all of it."""
         self._writer.close()
-        try:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_TO_END):
-                    await self._child.wait()
-        finally:
-            kill_group(self._child.pid)
+        # After Ctrl-C the event loop cancels this, too, and the child would stay open.
+        with suppress(TimeoutError, asyncio.CancelledError):
+            async with asyncio.timeout(_TO_END):
+                await self._child.wait()
+        kill_group(self._child.pid)
         await self._child.wait()
         await asyncio.wait({self._showing}, timeout=_TO_END)
         self._showing.cancel()

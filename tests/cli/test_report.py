@@ -87,7 +87,7 @@ def test_without_a_valid_experiment_json_the_scorecards_are_shown(made, spoil):
     view = view_of([experiment])
     assert len(view.cards) == len(view.traces) == 2
     assert view.asked == {}
-    assert "exp: what was asked is not known: " in view.notes[0]
+    assert "exp: the plan cannot be read: " in view.notes[0]
 
 
 def test_a_folder_with_nothing_in_it_is_no_experiment(tmp_path):
@@ -138,7 +138,7 @@ def test_a_run_in_two_experiments_is_shown_once_and_named(made):
     assert len(view.asked) == 3
     assert [one.run for one in view.left_out] == [str(run_id(seed)) for seed in SEEDS]
     assert view.notes == tuple(
-        f"{run_id(seed)}: two holds it too; the one of one is shown" for seed in SEEDS
+        f"{run_id(seed)}: also in two; the one of one is shown" for seed in SEEDS
     )
 
 

@@ -170,7 +170,7 @@ def _name_runs(parts: list[Part]) -> list[LeftOut]:
             others = holders.setdefault(run, [])
             same = [one for one in others if one.record(run) == part.record(run)]
             if same:
-                why = f"{part.name} holds it too; the one of {same[0].name} is shown"
+                why = f"also in {part.name}; the one of {same[0].name} is shown"
                 left_out.append(LeftOut(run=run, why=why))
             else:
                 others.append(part)
@@ -184,7 +184,7 @@ def _twice(left_out: list[LeftOut]) -> Iterable[str]:
     yield from (f"{one.run}: {one.why}" for one in left_out[:_NAMED_AT_MOST])
     more = len(left_out) - _NAMED_AT_MOST
     if more > 0:
-        yield f"{more:,} more runs are in several experiments: see how runs ended"
+        yield f"{more:,} more runs are in several experiments, see How runs ended"
 
 
 def _facts(parts: list[Part], names: Names) -> tuple[TaskFacts, ...]:
@@ -246,7 +246,7 @@ def _asked(experiment: Experiment, notes: list[str]) -> ExperimentSpec | None:
         anything = (experiment.folder / "scorecards.jsonl", experiment.folder / "trace")
         if isinstance(error, UsageError) and not any(p.exists() for p in anything):
             raise
-        notes.append(f"what was asked is not known: {error}")
+        notes.append(f"the plan cannot be read: {error}")
         return None
 
 
@@ -269,7 +269,7 @@ def _tasks(part: Part) -> Iterable[tuple[tuple[str, str], Task]]:
             continue
         if task.digest != asked.digest:
             part.notes.append(
-                f"the task {asked.id} was changed since this experiment began, without"
+                f"the task {asked.id} was changed since the experiment started, without"
                 " a new version; its runs keep their scores, but `mlab score` would"
                 " grade them without a baseline"
             )

@@ -45,8 +45,9 @@ def test_an_ordinary_user_gets_the_same_sandbox(names, agent_env, cache, home):
         *(str(HERE.parent / f"{name}.py") for name in names),
     ]
     needs = [Path(sys.base_prefix), Path(sys.prefix), PROJECT, agent_env]
-    tests_cache = str(cache.absolute())
-    done = as_ordinary_user(
-        command, needs=needs, home=home, MLAB_TEST_CACHE=tests_cache
-    )
+    variables = {
+        "MLAB_TEST_CACHE": str(cache.absolute()),
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(home / "hypothesis"),
+    }
+    done = as_ordinary_user(command, needs=needs, home=home, **variables)
     assert done.returncode == 0, done.stdout

@@ -75,7 +75,7 @@ class Point:
     """A moment of one change."""
 
     number: int
-    """Counts from 1."""
+    """Of the change; the engine's log has numbers of its own."""
     moment: Moment
 
 
@@ -132,7 +132,10 @@ def note_changes(job: Job) -> None:
     injection = Injection(job.experiment.folder)
     injection.install()
     carry_out(job)
-    changes = [(one.kind, one.path, one.size) for one in injection.changes]
+    changes = [
+        (number, one.kind, one.path, one.size)
+        for number, one in injection.changes.items()
+    ]
     job.notes.write_text(json.dumps(changes))
 
 

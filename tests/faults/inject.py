@@ -20,6 +20,9 @@ from typing import Any, Literal
 Moment = Literal["before", "half", "after"]
 _NAMED = ("mkdir", "rmdir", "unlink", "remove", "truncate")
 _RENAMED = ("replace", "rename", "link", "symlink")
+_FIRST_OF_LOG = 10_000
+"""Changes of the engine's log have numbers of their own: how many there are depends on
+time, and the numbers of all others must not."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,9 @@ class Injection:
         self._folder = str(folder.absolute())
         self._fault = fault
         self._inside = threading.local()
-        self.changes: list[Change] = []
+        self.changes: dict[int, Change] = {}
+        """By number, from 1."""
+        self._last: Change | None = None
         self._real = {name: getattr(os, name) for name in (*_NAMED, *_RENAMED)}
         self._real |= {name: getattr(os, name) for name in ("open", "write")}
         self._real["ftruncate"] = os.ftruncate
@@ -131,9 +136,11 @@ class Injection:
             return real()
         if self._goes_on(change):
             return real()
-        self.changes.append(change)
+        self._last = change
+        number = self._next_number(change)
+        self.changes[number] = change
         fault = self._fault
-        if fault is None or fault.number != len(self.changes):
+        if fault is None or fault.number != number:
             return real()
         if fault.moment == "before":
             self._act(fault)
@@ -149,9 +156,15 @@ class Injection:
         finally:
             self._inside.yes = False
 
+    def _next_number(self, change: Change) -> int:
+        of_log = sum(number >= _FIRST_OF_LOG for number in self.changes)
+        if change.path.startswith("logs"):
+            return _FIRST_OF_LOG + of_log
+        return 1 + len(self.changes) - of_log
+
     def _goes_on(self, change: Change) -> bool:
         """Whether it is one more piece of contents that come in many."""
-        last = self.changes[-1] if self.changes else None
+        last = self._last
         same = last is not None and (last.kind, last.path) == ("write", change.path)
         return same and "/incoming/" in change.path
 

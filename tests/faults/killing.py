@@ -29,23 +29,24 @@ class Undisturbed:
 
     job: Job
     outcome: Outcome
-    changes: list[Change]
+    changes: dict[int, Change]
+    """By number."""
     seconds: float
 
     def points(self) -> list[Point]:
         """Return every boundary: before and in the middle of changes, and the end."""
         found = []
-        for number, change in enumerate(self.changes, start=1):
+        for number, change in self.changes.items():
             found.append(Point(number, "before"))
             if change.has_half:
                 found.append(Point(number, "half"))
-        return [*found, Point(len(self.changes), "after")]
+        return [*found, Point(number, "after")]
 
     def one_of_each_kind(self) -> list[Point]:
         """Return the boundaries of every step, and the last of each other kind."""
         kinds: dict[str, Point] = {}
         for point in self.points():
-            change = self.changes[point.number - 1]
+            change = self.changes[point.number]
             kinds[_kind(change, point)] = point
         return sorted(kinds.values(), key=lambda point: point.number)
 
@@ -59,7 +60,8 @@ def undisturbed(place: Place, kind: str) -> Undisturbed:
     clock = time.monotonic()
     assert finish(job, note_changes) == 0, said(job)
     seconds = time.monotonic() - clock
-    changes = [Change(*one) for one in json.loads(job.notes.read_text())]
+    noted = json.loads(job.notes.read_text())
+    changes = {number: Change(*one) for number, *one in noted}
     return Undisturbed(job, outcome_of(job.experiment), changes, seconds)
 
 
@@ -69,7 +71,7 @@ def killed_at(reference: Undisturbed, points: Iterable[Point]) -> list[str]:
     def cycle(point: Point) -> list[str]:
         name = f"{reference.job.plan.name}-{point.number}-{point.moment}"
         job = replace(_named(reference.job, name), killed_at=point)
-        change = reference.changes[point.number - 1]
+        change = reference.changes[point.number]
         # How often the engine writes its log depends on time; the end may come before.
         code = finish(job)
         if code != _KILLED and not change.path.startswith("logs"):

@@ -23,7 +23,7 @@ def quick(place):
 def points_of_each_record(reference):
     """The first change, and one in the middle of each kind of record."""
     wanted = ["experiment.json", "manifests", "trace", "submissions", "scorecards"]
-    numbered = list(enumerate(reference.changes, start=1))
+    numbered = reference.changes.items()
     found = [
         [number for number, change in numbered if kind in change.path][-1]
         for kind in wanted
@@ -38,7 +38,7 @@ def test_a_run_that_met_a_full_disk_is_resumed_without_loss(place, quick):
         out = place.top / f"small-{point.number}"
         job = Job(place, plan_for("quick", out, f"full-{point.number}"))
         code = finish(job, FullAt(point, quick.outcome))
-        change = quick.changes[point.number - 1]
+        change = quick.changes[point.number]
         assert code == 0, (change, said(job))
         assert json.loads(job.notes.read_text()) == [], change
     assert not place.leftovers().any

@@ -10,7 +10,7 @@ import pytest
 
 from mlagentbench.core.disk import (
     build_folder,
-    exclusive_lock,
+    machine_lock,
     scratch_folder,
     sweep_scratch,
     take_lock,
@@ -19,7 +19,7 @@ from mlagentbench.core.disk import (
 
 def test_lock_that_is_held_is_refused_without_waiting(tmp_path):
     path = tmp_path / "new" / "lock"
-    with exclusive_lock(path), pytest.raises(BlockingIOError):
+    with machine_lock(path), pytest.raises(BlockingIOError):
         take_lock(path, wait=False)
     os.close(take_lock(path, wait=False))
 

@@ -4,7 +4,7 @@ import pytest
 from tests.support.records import step
 
 from mlagentbench.core.trace import Trace
-from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
+from mlagentbench.environment.snapshots.snapshot_store import SnapshotStore, StatCache
 from mlagentbench.experiment.final_code import read_final_code, starter_texts
 from mlagentbench.tasks.load import load_task
 
@@ -80,6 +80,22 @@ def test_a_missing_snapshot_is_noted_and_the_submission_is_read(left, tmp_path):
     trace = Trace(run="r", steps=(step(snapshot="0" * 64),))
     found = read_final_code(tmp_path / "snapshots", tmp_path / "none", trace, STARTER)
     assert "there is no snapshot 000000000000" in found.note
+
+
+def test_a_damaged_file_is_noted_and_reading_writes_nothing(left, tmp_path):
+    left({"train.py": "a = 2\n"}, submitted={"layer.py": "x"})
+    store = tmp_path / "snapshots"
+    (saved,) = (path for path in store.glob("objects/*/*") if path.is_file())
+    saved.chmod(0o644)
+    saved.write_text("a = 3\n")
+    (store / "lock").unlink()
+    before = sorted(store.rglob("*"))
+    (manifest,) = store.glob("manifests/*.json")
+    trace = Trace(run="r", steps=(step(snapshot=manifest.stem),))
+    found = read_final_code(store, tmp_path / "submission", trace, STARTER)
+    assert found.texts == {"layer.py": "x"}
+    assert "train.py is damaged" in found.note
+    assert sorted(store.rglob("*")) == before
 
 
 def test_the_starter_is_read_as_it_is_in_the_task_folder():

@@ -11,7 +11,7 @@ from tests.support.outcomes import outcome_of
 
 from mlagentbench.cli.main import main
 from mlagentbench.core.trace import Ending
-from mlagentbench.environment.snapshots.store import SnapshotStore
+from mlagentbench.environment.snapshots.snapshot_store import SnapshotStore
 
 
 @pytest.fixture(scope="module")

@@ -83,6 +83,7 @@ def test_a_killed_script_is_an_observation_and_the_run_goes_on(disturbed):
     assert "begun" in step.observation
 
 
+@pytest.mark.slow
 def test_the_hold_on_an_experiment_dies_with_its_owner(place):
     job = Job(place, plan_for("slow", place.top / "out", "held"))
     again = replace(job, again=True)

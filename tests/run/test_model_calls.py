@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import asynccontextmanager
 
 import pytest
 from hypothesis import given
@@ -24,7 +25,13 @@ from mlagentbench.core.text import encodable
 from mlagentbench.core.trace import Called, Trace
 from mlagentbench.evaluation.cost import Price
 from mlagentbench.experiment.trace_file import RecordedRun
-from mlagentbench.run.model_calls import ModelRequest, call_model, reply_as_json
+from mlagentbench.run import model_calls
+from mlagentbench.run.model_calls import (
+    ModelRequest,
+    call_model,
+    reply_as_json,
+    set_connection_gate,
+)
 
 QUESTION = ModelRequest("main", [ChatMessageUser(content="?")], (), GenerateConfig())
 USAGE = ModelUsage(
@@ -162,3 +169,32 @@ def test_interrupted_action_gets_its_recorded_replies():
     assert past.step("Edit Script", {}) is None
     assert past.call("main", "inside") == inside
     assert past.call("main", "new") is None
+
+
+def test_calls_wait_for_a_connection(monkeypatch):
+    free = asyncio.Semaphore(2)
+    open_calls, asked = [0], []
+
+    @asynccontextmanager
+    async def gate(model):
+        asked.append(model)
+        async with free:
+            open_calls.append(open_calls[-1] + 1)
+            yield
+            open_calls.append(open_calls[-1] - 1)
+
+    async def reply(*_):
+        await asyncio.sleep(0.01)
+        output = ModelOutput.from_content("mockllm/model", "yes")
+        output.usage = USAGE
+        return output
+
+    async def call_all():
+        model = get_model("mockllm/model", custom_outputs=reply, memoize=False)
+        await asyncio.gather(*(call_model(model, QUESTION) for _ in range(5)))
+
+    monkeypatch.setattr(model_calls, "_gate", None)
+    set_connection_gate(gate)
+    asyncio.run(call_all())
+    assert asked == ["mockllm/model"] * 5
+    assert max(open_calls) == 2

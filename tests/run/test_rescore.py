@@ -8,7 +8,7 @@ from tests.support.records import end, experiment_spec, model_call, step
 
 from mlagentbench.core.progress import Silent
 from mlagentbench.core.trace import Called, Measurement, Seconds, Spent
-from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
+from mlagentbench.environment.snapshots.snapshot_store import SnapshotStore, StatCache
 from mlagentbench.evaluation.cost import Price
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.trace_file import TraceWriter

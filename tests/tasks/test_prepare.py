@@ -71,6 +71,16 @@ def test_house_price_is_split_anew_and_keeps_its_test_prices(task, cache, archiv
     assert [row["Id"] for row in answers] == ids[1060:]
 
 
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o700), (0o002, 0o770)])
+def test_truth_is_open_to_the_group_that_shares_a_cache(task, own_cache, umask, mode):
+    before = os.umask(umask)
+    try:
+        prepared = prepare_task(task, own_cache)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(prepared.private.stat().st_mode) == mode
+
+
 def test_public_files_are_read_only_and_equally_old(task, own_cache):
     public = prepare_task(task, own_cache).public
     assert len({path.stat().st_mtime for path in (public, *public.rglob("*"))}) == 1
@@ -177,7 +187,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_made(own_cache):
     last = done.stderr.splitlines()[-1]
     assert "MachineError" in last
     assert "cannot be written: File too large" in last
-    assert [path.name[-5:] for path in everything(own_cache)] == [".lock"]
+    assert [path.suffix for path in everything(own_cache)] == [".lease"]
 
 
 def test_a_cache_that_cannot_be_written_is_one_sentence(task, tmp_path):
@@ -193,7 +203,7 @@ def test_a_prepare_that_fails_is_the_tasks_fault_and_leaves_nothing(
     edit("prepare.py", "columns = list(sales[0])", 'columns = sales["columns"]')
     with pytest.raises(TaskError, match=r"prepare\.py: TypeError"):
         prepare_task(load_task(folder), own_cache)
-    assert [path.name[-5:] for path in everything(own_cache)] == [".lock"]
+    assert [path.suffix for path in everything(own_cache)] == [".lease"]
 
 
 def test_a_changed_task_never_meets_old_data(folder, edit, own_cache, task):

@@ -22,6 +22,7 @@ from .actions import is_note as is_note
 from .actions import workspace_name as workspace_name
 from .cache import default_cache as default_cache
 from .cache import sandbox_root as sandbox_root
+from .cache import scratch_root as scratch_root
 from .child import child_command as child_command
 from .child import exit_with_parent as exit_with_parent
 from .child import kill_child as kill_child
@@ -30,10 +31,11 @@ from .child import read_request as read_request
 from .child import reserve_stdout as reserve_stdout
 from .child import run_child as run_child
 from .child import start_group as start_group
+from .disk import FolderFiles as FolderFiles
 from .disk import LineFile as LineFile
 from .disk import append_line as append_line
 from .disk import build_folder as build_folder
-from .disk import exclusive_lock as exclusive_lock
+from .disk import machine_lock as machine_lock
 from .disk import recording as recording
 from .disk import scratch_folder as scratch_folder
 from .disk import sweep_scratch as sweep_scratch
@@ -53,6 +55,12 @@ from .errors import SubmissionError as SubmissionError
 from .errors import TaskError as TaskError
 from .errors import UsageError as UsageError
 from .errors import blame as blame
+from .lease import Holder as Holder
+from .lease import Lease as Lease
+from .lease import LeaseFiles as LeaseFiles
+from .lease import exclusive_lock as exclusive_lock
+from .lease import lease_holder as lease_holder
+from .lease import take_lease as take_lease
 from .machine import has_linux as has_linux
 from .machine import install_command as install_command
 from .machine import require_linux as require_linux

@@ -1,5 +1,8 @@
 """Files on disk: atomic writes, appended lines, locks, temporary folders, disk errors.
 
+Locks here are `flock`, for processes of one machine. `core/lease.py` has locks for
+folders that several machines share.
+
 A scratch folder is locked by the process that made it, so one whose lock is free has
 no owner any more.
 """
@@ -7,10 +10,11 @@ no owner any more.
 import errno
 import logging
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from mlagentbench.core.errors import MachineError, RecordError
@@ -106,14 +110,130 @@ def append_line(path: Path, line: str) -> None:
         file.append(line)
 
 
+_UNFINISHED = ".part-"
+"""How the names of files begin that are being written."""
+
+
+class FolderFiles:
+    """The files below a folder, by names with slashes.
+
+    A reader sees no file that is half written. Others of the folder's group may write
+    too, as far as the umask allows.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Use `folder`, which is made when something is written."""
+        self.folder = folder
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file; names that leave the folder are refused."""
+        if not name or any(part in ("", ".", "..") for part in name.split("/")):
+            raise RecordError(f"{name!r} is not a name of a file in {self.folder}")
+        return self.folder / name
+
+    def read(self, name: str) -> bytes | None:
+        """Return the content, or None if the file does not exist."""
+        try:
+            return self.path(name).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Write a new file; return False if it exists already."""
+        path = self.path(name)
+        with self._unfinished(path) as part:
+            part.write_bytes(data)
+            try:
+                # Unlike a rename, a link fails if the name exists.
+                path.hardlink_to(part)
+            except FileExistsError:
+                return False
+            except OSError as error:
+                if error.errno not in _NO_LINKS:
+                    raise
+                return _create_without_link(path, data)
+        return True
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Write a file: a reader sees the old content or the new one."""
+        path = self.path(name)
+        with self._unfinished(path) as part:
+            part.write_bytes(data)
+            part.replace(path)
+
+    def copy(self, source: Path, name: str) -> None:
+        """Write a copy of the file `source`, as `replace` does."""
+        path = self.path(name)
+        with self._unfinished(path) as part:
+            # A link cannot be copied over the file that exists, and is an error.
+            shutil.copyfile(source, part, follow_symlinks=False)
+            part.replace(path)
+
+    def delete(self, name: str) -> None:
+        """Delete a file if it exists."""
+        with suppress(FileNotFoundError, NotADirectoryError):
+            self.path(name).unlink()
+
+    def names(self, prefix: str) -> list[str]:
+        """Return the names of files that begin with `prefix`; links are left out."""
+        parent, _, beginning = prefix.rpartition("/")
+        found: list[str] = []
+        self._add_names(f"{parent}/" if parent else "", beginning, found)
+        return sorted(found)
+
+    def _add_names(self, parent: str, beginning: str, found: list[str]) -> None:
+        try:
+            with os.scandir(self.folder / parent) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if not name.startswith(beginning) or name.startswith(_UNFINISHED):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        self._add_names(f"{parent}{name}/", "", found)
+                    elif entry.is_file(follow_symlinks=False):
+                        found.append(f"{parent}{name}")
+        except (FileNotFoundError, NotADirectoryError):
+            return
+
+    @contextmanager
+    def _unfinished(self, path: Path) -> Iterator[Path]:
+        """Make an empty file beside `path` that is gone afterwards."""
+        part = path.with_name(f"{_UNFINISHED}{secrets.token_hex(8)}")
+        try:
+            part.touch(exist_ok=False)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.touch(exist_ok=False)
+        try:
+            yield part
+        finally:
+            part.unlink(missing_ok=True)
+
+
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+"""Errors of file systems that have no hard links."""
+
+
+def _create_without_link(path: Path, data: bytes) -> bool:
+    """Write a new file that readers see empty for a moment."""
+    try:
+        with path.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        return False
+    return True
+
+
 _PREFIX = "mlab-scratch-"
 
 
 @contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """Make a folder that is removed afterwards."""
+def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
+    """Make a folder that is removed afterwards, by default for temporary files."""
+    if parent is not None:
+        parent.mkdir(parents=True, exist_ok=True)
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
         hold = _lock_folder(folder)
         # A sweep may have removed the folder before it was locked.
         if hold is not None and folder.exists():
@@ -125,9 +245,9 @@ def scratch_folder() -> Iterator[Path]:
         os.close(hold)
 
 
-def sweep_scratch() -> None:
+def sweep_scratch(parent: Path | None = None) -> None:
     """Remove every scratch folder of this user whose owner is dead."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for folder in (parent or Path(tempfile.gettempdir())).glob(f"{_PREFIX}*"):
         if (hold := _lock_folder(folder)) is not None:
             logger.info("removing %s of a killed process", folder)
             shutil.rmtree(folder, ignore_errors=True)
@@ -170,13 +290,13 @@ def take_lock(
 
 
 @contextmanager
-def exclusive_lock(
-    path: Path, *, wait: bool = True, mode: int = 0o666
-) -> Iterator[None]:
-    """Hold the lock of `path` against every other process."""
+def machine_lock(path: Path, *, mode: int = 0o666) -> Iterator[None]:
+    """Hold the lock of `path` against every other process of this machine."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = take_lock(path, wait=wait, mode=mode)
+    # Another user may have made the file.
+    descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, mode)
     try:
+        _flock(descriptor, wait=True)
         yield
     finally:
         os.close(descriptor)

@@ -5,7 +5,7 @@ from enum import StrEnum, auto
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, FiniteFloat, PositiveFloat, PositiveInt
+from pydantic import Field, FiniteFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from mlagentbench.core.record import Record
 
@@ -75,6 +75,10 @@ class Edition(Record):
     size_mb: PositiveFloat
     """The prepared data on disk."""
     memory_gb: PositiveFloat = 4
+    cpus: PositiveInt = 1
+    """Cores of a sandbox; a study reserves them for each of its runs."""
+    gpus: NonNegativeInt = 0
+    """Devices that a study reserves for each of its runs."""
     sources: tuple[Source, ...] = ()
 
 

@@ -6,6 +6,7 @@ from .agent_env import AgentEnv as AgentEnv
 from .agent_env import ensure_agent_env as ensure_agent_env
 from .agent_env import ensure_task_env as ensure_task_env
 from .agent_env import find_agent_env as find_agent_env
+from .agent_env import task_env_digests as task_env_digests
 from .paths import BACKUP as BACKUP
 from .paths import refusal_note as refusal_note
 from .prompts import NoCodeError as NoCodeError
@@ -30,9 +31,10 @@ from .sandbox.timed_request import ask_sandboxed as ask_sandboxed
 from .sandbox.watchdog import cpu_seconds_of_sandboxes as cpu_seconds_of_sandboxes
 from .snapshots.objects import Entry as Entry
 from .snapshots.objects import shown as shown
-from .snapshots.store import Pruned as Pruned
-from .snapshots.store import SnapshotStore as SnapshotStore
-from .snapshots.store import StatCache as StatCache
+from .snapshots.snapshot_store import Pruned as Pruned
+from .snapshots.snapshot_store import SnapshotLimits as SnapshotLimits
+from .snapshots.snapshot_store import SnapshotStore as SnapshotStore
+from .snapshots.snapshot_store import StatCache as StatCache
 from .snapshots.take import is_read_only as is_read_only
 from .workspace import collect as collect
 from .workspace import fingerprint as fingerprint

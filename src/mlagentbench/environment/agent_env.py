@@ -25,6 +25,7 @@ from mlagentbench.core import (
     Record,
     Silent,
     Task,
+    UsageError,
     build_folder,
     exclusive_lock,
     scratch_folder,
@@ -72,6 +73,27 @@ def ensure_task_env(
     return _ensure(cache, f"{variant}+{task.id}", lock, progress)
 
 
+def task_env_digests(task: Task) -> dict[str, str]:
+    """Return the digest of each environment of a task's code; build nothing.
+
+    Packages that a task declares must be resolved already: their lock is part of the
+    task's own digest, too.
+    """
+    digests: dict[str, str] = {}
+    for variant in task.agent_envs:
+        if not task.agent_packages or variant != task.agent_env:
+            digests[variant] = _digest(_lock(variant))
+            continue
+        lock = _resolved_lock(task)
+        if lock is None:
+            raise UsageError(
+                f"the packages of task {task.id} are not resolved yet; run"
+                f" `mlab prepare {task.folder}` first"
+            )
+        digests[f"{variant}+{task.id}"] = _digest(lock)
+    return digests
+
+
 def _find(cache: Path, name: str, lock: str) -> AgentEnv | None:
     digest = _digest(lock)
     path = cache.absolute() / "agent-env" / f"{name}-{digest[:12]}"
@@ -102,24 +124,33 @@ TASK_LOCK = "packages.lock"
 
 def _task_lock(cache: Path, task: Task, progress: Progress) -> str:
     """Return the lock of a task's packages; resolve them if it is missing or stale."""
-    path = task.folder / TASK_LOCK
-    header = (
-        f"# Resolved from {task.agent_env} and {', '.join(task.agent_packages)};"
-        " delete this file to resolve again.\n"
-    )
     with exclusive_lock(cache.absolute() / "agent-env" / f".{task.id}.packages"):
-        if path.is_file():
-            lock = path.read_text(encoding="utf-8")
-            if lock.startswith(header):
-                return lock
+        if (found := _resolved_lock(task)) is not None:
+            return found
         base = ensure_agent_env(cache, task.agent_env, progress)
         progress.start(f"resolving the packages of {task.id}", None)
         pins = {line for line in _lock(task.agent_env).splitlines() if "==" in line}
         pins |= _resolve(task.agent_packages, base)
-        lock = header + "".join(f"{pin}\n" for pin in sorted(pins))
+        lock = _lock_header(task) + "".join(f"{pin}\n" for pin in sorted(pins))
         with writing_to(task.folder):
-            write_atomically(path, lock)
+            write_atomically(task.folder / TASK_LOCK, lock)
     return lock
+
+
+def _resolved_lock(task: Task) -> str | None:
+    """Return the lock of a task's packages; None if it is missing or stale."""
+    path = task.folder / TASK_LOCK
+    if not path.is_file():
+        return None
+    lock = path.read_text(encoding="utf-8")
+    return lock if lock.startswith(_lock_header(task)) else None
+
+
+def _lock_header(task: Task) -> str:
+    return (
+        f"# Resolved from {task.agent_env} and {', '.join(task.agent_packages)};"
+        " delete this file to resolve again.\n"
+    )
 
 
 def _resolve(requirements: tuple[str, ...], base: AgentEnv) -> set[str]:

@@ -15,6 +15,7 @@ from .plan import TaskSpec as TaskSpec
 from .plan import TotalLimits as TotalLimits
 from .scorecard_file import last_attempt_of as last_attempt_of
 from .scorecard_file import last_attempts as last_attempts
+from .scorecard_file import parse_scorecards as parse_scorecards
 from .status import ExperimentStatus as ExperimentStatus
 from .status import RunStatus as RunStatus
 from .status import State as State

@@ -146,21 +146,17 @@ class Experiment:
             ) from error
 
     def _require_spec(self) -> None:
+        if (self.folder / "study.json").is_file():
+            raise UsageError(
+                f"{self.folder} is a study: `mlab study {self.folder}` runs its missing"
+                f" cells, and {self.folder}/cells holds an experiment for each result"
+            )
         if not self._spec.is_file():
             raise UsageError(f"{self.folder} is not an experiment: no experiment.json")
 
     def runs(self) -> list[RunId]:
         """Return every planned run."""
-        spec = self.spec
-        if spec.outside_runs:
-            return list(spec.outside_runs)
-        return [
-            RunId(
-                task=task.id, agent=spec.agent_label, model=spec.model_label, seed=seed
-            )
-            for task in spec.tasks
-            for seed in spec.seeds
-        ]
+        return self.spec.runs
 
     def known_runs(self) -> list[RunId]:
         """Return every planned run, and others that have a scorecard."""

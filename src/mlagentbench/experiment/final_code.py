@@ -7,7 +7,6 @@ not text are only named.
 import hashlib
 import os
 import stat
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -93,14 +92,12 @@ def _from_snapshot(
         for entry in wanted
         if digests.get(entry.name) == entry.sha256
     }
-    changed = [entry for entry in wanted if entry.name not in texts]
-    if changed:
-        with tempfile.TemporaryDirectory(prefix="mlab-code-") as scratch:
-            folder = Path(scratch) / "code"
-            store.extract(name, [entry.name for entry in changed], folder)
-            for entry in changed:
-                if (text := _read_text(folder, entry.name)) is not None:
-                    texts[entry.shown] = text
+    for entry in wanted:
+        if (
+            entry.name not in texts
+            and (text := _decoded(store.read(entry))) is not None
+        ):
+            texts[entry.shown] = text
     left = [entry for entry in files if entry.shown not in texts]
     return FinalCode(
         texts={name: texts[name] for name in sorted(texts)},

@@ -12,7 +12,7 @@ NO_MODEL = "none"
 
 
 class BudgetOverride(Record):
-    """Limits given on the command line; without one the task's own limit holds."""
+    """Limits of a run that replace those of its task."""
 
     steps: PositiveInt | None = None
     minutes: PositiveFloat | None = None
@@ -153,6 +153,18 @@ class ExperimentSpec(ExperimentOptions):
     The agent replays them as it took them: with the randomness of that run, and with
     the reply protocol of that model, which the new model keeps.
     """
+
+    @property
+    def runs(self) -> list[RunId]:
+        """Every planned run."""
+        if self.outside_runs:
+            return list(self.outside_runs)
+        agent, model = self.agent_label, self.model_label
+        return [
+            RunId(task=task.id, agent=agent, model=model, seed=seed)
+            for task in self.tasks
+            for seed in self.seeds
+        ]
 
     @property
     def protocol_model(self) -> str:

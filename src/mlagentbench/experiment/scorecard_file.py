@@ -3,7 +3,7 @@
 A malformed line becomes a warning that names it; the other lines are still read.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -20,7 +20,15 @@ _LONGEST = 80
 def read_scorecards(
     path: Path, has_task: Callable[[str], bool]
 ) -> tuple[list[Scorecard], list[str]]:
-    """Return the readable scorecards, and warnings about malformed lines.
+    """Return the readable scorecards, and warnings about malformed lines."""
+    raw = path.read_bytes() if path.exists() else b""
+    return parse_scorecards(raw, path.name, has_task)
+
+
+def parse_scorecards(
+    content: bytes, name: str, has_task: Callable[[str], bool] = lambda _: True
+) -> tuple[list[Scorecard], list[str]]:
+    """Return the readable scorecards of a file, and warnings about malformed lines.
 
     If an attempt of a run has two lines, the later one counts.
     """
@@ -28,11 +36,10 @@ def read_scorecards(
     broken, repeated = [], []
     fields: dict[str, list[int]] = {}
     tasks: dict[str, list[int]] = {}
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
-    for number, raw in enumerate(lines, start=1):
+    for number, raw in enumerate(content.split(b"\n"), start=1):
         if not raw:
             continue
-        at = f"{path.name}, line {number}"
+        at = f"{name}, line {number}"
         try:
             card, unknown = _card(raw)
         except ValidationError as error:
@@ -48,11 +55,11 @@ def read_scorecards(
             repeated.append(f"{at}: {again}")
         cards[card.run, card.attempt] = card
     unknown_names = [
-        f"{path.name}, {_lines(numbers)}: the field {field} is not known to this"
+        f"{name}, {_lines(numbers)}: the field {field} is not known to this"
         " version and was left out"
         for field, numbers in fields.items()
     ] + [
-        f"{path.name}, {_lines(numbers)}: there is no task {_printable(task)} here"
+        f"{name}, {_lines(numbers)}: there is no task {_printable(task)} here"
         for task, numbers in tasks.items()
         if not has_task(task)
     ]
@@ -64,7 +71,7 @@ def last_attempts(cards: list[Scorecard]) -> list[Scorecard]:
     return list({card.run: card for card in cards}.values())
 
 
-def last_attempt_of(cards: list[Scorecard]) -> dict[str, int]:
+def last_attempt_of(cards: Sequence[Scorecard]) -> dict[str, int]:
     """Return the number of each run's last attempt."""
     last: dict[str, int] = {}
     for card in cards:

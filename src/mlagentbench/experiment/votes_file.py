@@ -69,8 +69,10 @@ class VotesFile:
 
 def missing_opinions(experiment: Experiment) -> list[str]:
     """Return a sentence for every reason why judges gave no opinion on some runs."""
-    card_of = {card.run: card for card in last_attempts(experiment.scorecards)}
     last = {entry.run: entry for entry in VotesFile(experiment).entries}
+    if not last:
+        return []
+    card_of = {card.run: card for card in last_attempts(experiment.scorecards)}
     counted: Counter[tuple[str, str, str]] = Counter()
     for entry in last.values():
         if isinstance(entry, Refusal) and entry.run in card_of:

@@ -26,10 +26,11 @@ from mlagentbench.core import (
     Turn,
     Turns,
     blame,
-    exclusive_lock,
+    machine_lock,
     read_request,
     sandbox_root,
     scratch_folder,
+    scratch_root,
 )
 from mlagentbench.environment import (
     WORKSPACE,
@@ -130,7 +131,7 @@ def _reserved_core(request: CodeRequest, grading: Grading) -> Iterator[tuple[int
     if not grading.timed:
         yield ()
         return
-    with exclusive_lock(request.cache / _LOCK):
+    with machine_lock(scratch_root(request.cache) / _LOCK):
         yield (_idlest_core(),)
 
 
@@ -217,6 +218,7 @@ class TimedTurns:
         task, grading, seconds = self._request.task, self._grading, self._seconds_left
         disk_mb = max(_DISK_MB, int(2 * task.budget.submission_mb))
         limits = Limits(
+            cpus=task.data.cpus,
             memory_mb=int(task.data.memory_gb * 1024),
             workspace_mb=disk_mb,
             file_mb=disk_mb,

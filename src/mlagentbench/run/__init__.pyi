@@ -4,11 +4,13 @@ from .external import write_workspace as write_workspace
 from .llm_judge.judge import ask_judge as ask_judge
 from .measure import PipelineBench as PipelineBench
 from .measure import measure_task as measure_task
+from .model_calls import set_connection_gate as set_connection_gate
 from .models.choice import check_local as check_local
 from .models.choice import full_model_name as full_model_name
 from .models.choice import local_fact as local_fact
 from .models.lookup import check_models as check_models
 from .models.lookup import read_prices as read_prices
+from .models.lookup import require_prices as require_prices
 from .pipeline import resume as resume
 from .pipeline import run as run
 from .ready import check_plan as check_plan

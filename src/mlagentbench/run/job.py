@@ -45,10 +45,10 @@ class Job:
 
     def sandbox_config(self, seed: int) -> BwrapConfig:
         """Return the agent's sandbox: public data and the starter, nothing else."""
-        memory_mb = int(self.task.data.memory_gb * 1024)
+        data = self.task.data
         return BwrapConfig(
             sandboxes=self.sandboxes,
-            limits=Limits(memory_mb=memory_mb),
+            limits=Limits(cpus=data.cpus, memory_mb=int(data.memory_gb * 1024)),
             spec=SandboxSpec(
                 agent_env=self.agent_env,
                 starter=self.task.folder / "starter",

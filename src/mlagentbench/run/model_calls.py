@@ -4,7 +4,8 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -130,10 +131,33 @@ class ModelCaller:
         return output
 
 
+ConnectionGate = Callable[[str], AbstractAsyncContextManager[None]]
+"""Returns, for a model's name, a context that is entered once a connection is free."""
+
+_gate: ConnectionGate = lambda _: nullcontext()  # noqa: E731  # it is replaced
+
+
+def set_connection_gate(gate: ConnectionGate) -> None:
+    """Have every model call of this process wait for a connection.
+
+    A call keeps its connection while Inspect repeats a request that failed.
+    """
+    global _gate  # a process has one gate
+    _gate = gate
+
+
 async def call_model(
     model: Model, request: ModelRequest, prices: Mapping[str, Price] | None = None
 ) -> ModelCall:
     """Ask a model; every failure on the way counts as its provider's."""
+    async with _gate(str(model)):
+        return await _call_model(model, request, prices)
+
+
+async def _call_model(
+    model: Model, request: ModelRequest, prices: Mapping[str, Price] | None
+) -> ModelCall:
+    # Waiting for a connection is not the model's time.
     clock = time.monotonic()
     try:
         output = await _generated(model, request)

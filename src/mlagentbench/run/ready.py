@@ -42,7 +42,10 @@ def check_plan(plan: Plan, *, models_exist: bool = False) -> Plan:
     refuse_without_model(entry, model=plan.model != NO_MODEL)
     entry.check_settings(plan.settings)
     load_agent(entry)
+    if set(plan.models) == {NO_MODEL}:
+        return plan
 
+    # This loads the engine, which takes seconds.
     from mlagentbench.run.models.lookup import check_models, refuse_unpriced
 
     refuse_unpriced(plan)

@@ -8,6 +8,7 @@ from .digest import sha256_of as sha256_of
 from .digest import task_digest as task_digest
 from .load import SUITE as SUITE
 from .load import load_task as load_task
+from .load import paper_task_ids as paper_task_ids
 from .load import problem as problem
 from .load import task_ids as task_ids
 from .load import write_measured as write_measured

@@ -35,7 +35,8 @@ def data_digest(task: Task) -> str:
     beside = task.folder.iterdir()
     files = [path for path in beside if path.name not in _NO_PART_OF_DATA]
     files += (task.folder / FILES).rglob("*")
-    table = f"{task.name} {task.data.model_dump_json()}"
+    edition = task.data.model_dump_json(exclude={"cpus", "gpus"})
+    table = f"{task.name} {edition}"
     here = Path(__file__).parent
     shared = files_digest(
         here, (here / f"suite_{name}.py" for name in _SHARED_BY_PREPARE)

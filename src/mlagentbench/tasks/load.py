@@ -45,6 +45,14 @@ def task_ids(extra: Sequence[Path] = ()) -> list[str]:
     return sorted(ids, key=str.casefold)
 
 
+_NOT_IN_THE_PAPER = frozenset({"bibtex-generation", "literature-review-tool"})
+
+
+def paper_task_ids() -> list[str]:
+    """List the ids of the paper's 13 tasks; two more are of its first version."""
+    return [one for one in task_ids() if one not in _NOT_IN_THE_PAPER]
+
+
 def load_task(name: str | Path, *, edition: str = "mini") -> Task:
     """Load a task by its id, or by the path of its folder."""
     if isinstance(name, Path) or "/" in name or name.startswith("."):

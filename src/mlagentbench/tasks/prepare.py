@@ -6,6 +6,7 @@ that a folder that exists is complete.
 """
 
 import os
+import stat
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -95,6 +96,9 @@ def run_prepare(
     public, private = folder / "public", folder / "private"
     public.mkdir(parents=True)
     private.mkdir(mode=0o700)
+    if public.stat().st_mode & stat.S_IWGRP:
+        # The umask allows the group to write, so users share this cache.
+        private.chmod(0o770)
     own = load_prepare(task)
     # A disk error is not a fault of the task's code.
     with blame(TaskError, str(task.folder / "prepare.py")), writing_to(folder):

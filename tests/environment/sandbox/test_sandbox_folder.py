@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -192,3 +193,18 @@ def _wait_for(condition, seconds: float):
             return found
         time.sleep(0.01)
     raise AssertionError("it did not happen in time")
+
+
+def test_processes_may_sweep_the_same_folders_at_once(tmp_path):
+    sandboxes, groups = tmp_path / "sandboxes", tmp_path / "groups"
+    for number in range(20):
+        group = groups / str(number)
+        (group / "execution").mkdir(parents=True)
+        dead = make_sandbox_folder(sandboxes)
+        dead.record_cgroups([group])
+        os.close(dead._lock)
+    with ThreadPoolExecutor(4) as threads:
+        for done in [threads.submit(sweep, sandboxes) for _ in range(4)]:
+            done.result()
+    assert [one.name for one in sandboxes.iterdir()] == [".lock"]
+    assert list(groups.iterdir()) == []

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.environment.agent_env import ensure_agent_env
-from mlagentbench.environment.snapshots.store import Snapshot, SnapshotStore, StatCache
+from mlagentbench.environment.snapshots.snapshot_store import (
+    Snapshot,
+    SnapshotStore,
+    StatCache,
+)
 
 Tree = dict[bytes, tuple[int, bytes | None]]
 

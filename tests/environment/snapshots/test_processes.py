@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
+from mlagentbench.environment.snapshots.snapshot_store import SnapshotStore, StatCache
 
 MB = 2**20
 
 AGENT = """
 import os, sys
 from pathlib import Path
-from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
+from mlagentbench.environment.snapshots.snapshot_store import SnapshotStore, StatCache
 
 folder, workspace, run = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 store, cache, ids = SnapshotStore(folder, run=run), StatCache(), []
@@ -33,7 +33,7 @@ print(" ".join(ids))
 TAKING = """
 import sys
 from pathlib import Path
-from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
+from mlagentbench.environment.snapshots.snapshot_store import SnapshotStore, StatCache
 
 print("ready", flush=True)
 SnapshotStore(Path(sys.argv[1])).take(Path(sys.argv[2]), previous=StatCache())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mlagentbench.core.errors import RecordError
 from mlagentbench.environment.snapshots import objects
-from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
+from mlagentbench.environment.snapshots.snapshot_store import SnapshotStore, StatCache
 
 MB = 2**20
 

@@ -8,7 +8,7 @@ import pytest
 
 from mlagentbench.core.errors import RecordError
 from mlagentbench.environment.snapshots.objects import Manifests
-from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
+from mlagentbench.environment.snapshots.snapshot_store import SnapshotStore, StatCache
 
 MB = 2**20
 SUBMISSION = ("submission.bin",)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.core.errors import RecordError, SandboxError
-from mlagentbench.environment.snapshots.store import (
+from mlagentbench.environment.snapshots.snapshot_store import (
     SnapshotLimits,
     SnapshotStore,
     StatCache,
@@ -323,7 +323,7 @@ FILL = """
 import os, sys
 from pathlib import Path
 from mlagentbench.core.errors import RecordError
-from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
+from mlagentbench.environment.snapshots.snapshot_store import SnapshotStore, StatCache
 
 disk, workspace = Path(sys.argv[1]), Path(sys.argv[2])
 store, cache, ids = SnapshotStore(disk / "snapshots"), StatCache(), []

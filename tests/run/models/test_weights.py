@@ -45,7 +45,7 @@ def child(cache, tiny):
 
 def left_in(cache):
     models = cache / "models"
-    return sorted(path.name for path in models.iterdir() if path.suffix != ".lock")
+    return sorted(path.name for path in models.iterdir() if path.suffix != ".lease")
 
 
 def whole_in(path):

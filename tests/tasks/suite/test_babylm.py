@@ -274,6 +274,7 @@ assert (nats_of(reader, texts) == nats_of(Reader(reader.model, cutting), texts))
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_link_as_checkpoint_is_refused(in_torch, submit, tmp_path_factory):
     folder = submit(submission(uniform()))
     weights = folder / "model.safetensors"

@@ -269,6 +269,7 @@ def test_finding_out_about_the_trial_gains_nothing(judge, condition):
     assert verdict.score is None or verdict.score < 0.5
 
 
+@pytest.mark.slow
 def test_trials_come_in_an_order_that_nobody_can_count_on(judge):
     numbers = safetensors(solver_numbers())
     found = (judge(solver(FIRST_OF_ALL), numbers) for _ in range(9))

@@ -210,6 +210,7 @@ def test_one_wrong_token_in_a_hundred_is_borne_and_two_are_not(tmp_path):
                 _grade(tmp_path, truth)
 
 
+@pytest.mark.slow
 def test_the_reference_is_right_and_many_times_faster(judged):
     verdict = judged(REFERENCE)
     assert verdict.submission_error is None

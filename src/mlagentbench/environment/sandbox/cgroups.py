@@ -110,10 +110,11 @@ def make_cgroup(hierarchy: Hierarchy, name: str, limits: Limits) -> Cgroup:
 def remove_cgroups(folders: Iterable[Path]) -> None:
     """Kill whatever is in these groups or below them, and remove them."""
     for folder in folders:
-        if folder.is_dir():
+        # Another process may remove the same groups, for example those of a killed one.
+        with contextlib.suppress(FileNotFoundError):
             for child in [entry for entry in folder.iterdir() if entry.is_dir()]:
                 _remove(child)
-            _remove(folder)
+        _remove(folder)
 
 
 def _settings(version: int, controller: str, limits: Limits) -> list[tuple[str, str]]:

@@ -24,7 +24,7 @@ from mlagentbench.core import (
     MachineError,
     SandboxError,
     TaskError,
-    exclusive_lock,
+    machine_lock,
     take_lock,
 )
 from mlagentbench.environment.sandbox.cgroups import remove_cgroups
@@ -85,7 +85,7 @@ def make_sandbox_folder(sandboxes: Path) -> SandboxFolder:
     """Make a folder under `sandboxes` that this process owns until it ends."""
     sandboxes = sandboxes.absolute()
     sandboxes.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with exclusive_lock(sandboxes / ".lock", mode=0o600):
+    with machine_lock(sandboxes / ".lock", mode=0o600):
         folder = sandboxes / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
         lock = take_lock(folder / _LOCK, wait=False, mode=0o600)
@@ -102,7 +102,7 @@ def sweep(sandboxes: Path) -> None:
     if not sandboxes.is_dir():
         return
     ownerless = []
-    with exclusive_lock(sandboxes / ".lock", mode=0o600):
+    with machine_lock(sandboxes / ".lock", mode=0o600):
         for folder in sandboxes.iterdir():
             if folder.is_dir() and not folder.is_symlink():
                 with contextlib.suppress(OSError):
@@ -123,9 +123,10 @@ def sweep(sandboxes: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    recorded = folder / _CGROUPS
-    if recorded.exists():
-        remove_cgroups([Path(line) for line in recorded.read_text().splitlines()])
+    # Another process may be removing the folder too.
+    with contextlib.suppress(FileNotFoundError):
+        recorded = (folder / _CGROUPS).read_text()
+        remove_cgroups([Path(line) for line in recorded.splitlines()])
     if _command("/bin/rm", "-rf", "--", str(folder)) != 0:
         # An agent may have closed its folders to the host; nothing runs in them now.
         _command("/bin/chmod", "-R", "u+rwX", "--", str(folder))

@@ -35,7 +35,7 @@ def provider(model: str, faults: tuple[str, ...] = ()) -> Iterator["Server"]:
 
 
 class Server(ThreadingHTTPServer):
-    """Knows what it was asked and what it has still to do wrong."""
+    """Knows its requests, how many are open, and what it has still to do wrong."""
 
     daemon_threads = True
 
@@ -44,6 +44,8 @@ class Server(ThreadingHTTPServer):
         self.respond = respond
         self.faults = faults
         self.requests: list[dict] = []
+        self.open = self.most_open = 0
+        self.counting = threading.Lock()
         self.over = threading.Event()
 
     @property
@@ -69,11 +71,19 @@ class Handler(BaseHTTPRequestHandler):
         """Answer a chat completion."""
         length = int(self.headers["Content-Length"])
         request = json.loads(self.rfile.read(length))
-        self.server.requests.append(request)
-        if self.server.faults:
-            getattr(self, f"_{self.server.faults.pop(0)}")(request)
-            return
-        self._answer(request)
+        with self.server.counting:
+            self.server.requests.append(request)
+            self.server.open += 1
+            self.server.most_open = max(self.server.open, self.server.most_open)
+            fault = self.server.faults.pop(0) if self.server.faults else None
+        try:
+            if fault is None:
+                self._answer(request)
+            else:
+                getattr(self, f"_{fault}")(request)
+        finally:
+            with self.server.counting:
+                self.server.open -= 1
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

@@ -61,6 +61,7 @@ def test_the_reference_is_faster_than_the_starter(run_agent):
     assert executed.validation.value < 0.5
 
 
+@pytest.mark.slow
 def test_code_is_measured_when_it_changed_and_only_then(run_agent):
     card, steps = run_agent("coders:repeater")
     first, again, other = [s for s in steps if s.action == "Execute Script"]

@@ -10,7 +10,7 @@ from tests.support.quick_task import QUICK_TASK
 
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.trace import Ending
-from mlagentbench.environment.snapshots.store import SnapshotStore
+from mlagentbench.environment.snapshots.snapshot_store import SnapshotStore
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.plan import BudgetOverride, Plan
 from mlagentbench.run.pipeline import resume

@@ -39,8 +39,7 @@ def test_the_steps_of_a_repeated_run_belong_to_its_last_attempt(card):
     first, second = card(attempt=1), card(attempt=2)
     trace = Trace(run=first.run)
     view = a_view(first, second, traces=(trace,))
-    assert view.trace(first) is None
-    assert view.trace(second) == trace
+    assert view.traces_by_attempt() == {(second.run, second.attempt): trace}
 
 
 def test_a_trace_without_a_card_is_not_lost(card):

@@ -217,7 +217,7 @@ def accounts(
         planned=len(view.asked) or None,
         excluded=(
             *_excluded(rows, final),
-            *map(_not_graded, ungraded),
+            *(_not_graded(row, view.missing.get(row.run, "")) for row in ungraded),
             *(
                 ExcludedRun(anchor="", run=one.run, kind="left out", why=one.why)
                 for one in view.left_out
@@ -262,7 +262,8 @@ def _excluded_run(row: RunRow, more: str = "") -> ExcludedRun:
     return ExcludedRun(anchor=row.anchor, run=row.card.run, kind=kind, why=why)
 
 
-def _not_graded(row: UngradedRow) -> ExcludedRun:
+def _not_graded(row: UngradedRow, missing: str) -> ExcludedRun:
     steps = row.details.total_steps
-    why = f"{steps:,} steps recorded" if steps else "no steps recorded"
+    recorded = f"{steps:,} steps recorded" if steps else "no steps recorded"
+    why = missing or recorded
     return ExcludedRun(anchor=row.anchor, run=row.run, kind=NO_CARD, why=why)

@@ -220,7 +220,8 @@ def task_curves(
     """Gather the curves of every run on one task; None if no step has a score."""
     cards = [card for card in view.cards if card.score_name == name]
     facts = view.facts(cards[0])
-    found = ((card, view.trace(card)) for card in cards)
+    traces = view.traces_by_attempt()
+    found = ((card, traces.get((card.run, card.attempt))) for card in cards)
     traced = [(card, trace) for card, trace in found if trace and trace.steps]
     curves = tuple(
         _curve(card, trace, place_of(card, present), view.step_scores)

@@ -1,7 +1,9 @@
 """Collection of a report's data from experiment folders."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from mlagentbench.core import (
     BenchError,
@@ -19,6 +21,7 @@ from mlagentbench.core import (
 from mlagentbench.experiment import (
     Experiment,
     ExperimentSpec,
+    TaskSpec,
     missing_opinions,
     read_final_code,
     same_task,
@@ -28,6 +31,7 @@ from mlagentbench.report.data import (
     CodeChanges,
     ExperimentView,
     LeftOut,
+    MissingRun,
     TaskFacts,
     code_changes,
     task_facts,
@@ -36,21 +40,40 @@ from mlagentbench.report.data import (
 _NAMED_AT_MOST = 3
 
 
-def view_of(experiments: list[Experiment]) -> ExperimentView:
+def view_of(
+    experiments: Sequence[Experiment],
+    *,
+    title: str = "",
+    missing: Sequence[MissingRun] = (),
+    load: Callable[[TaskSpec], Task] = same_task,
+) -> ExperimentView:
     """Read experiments; whatever cannot be read becomes a note, not a gap.
 
     Every run is shown once. A run that has the id of another one is named by its
-    experiment, too.
+    experiment, too. `missing` are runs of a study that have no experiment yet. `load`
+    finds the tasks.
     """
     names = _experiment_names(experiments)
-    parts = [read_part(one, name) for one, name in zip(experiments, names, strict=True)]
+    # The experiments of a study share their tasks.
+    load, starter = cache(load), cache(starter_texts)
+    parts = [
+        read_part(one, name, load) for one, name in zip(experiments, names, strict=True)
+    ]
     left_out = _name_runs(parts)
-    agents = names_apart(one for part in parts for one in part.agents)
+    absent = _name_missing(parts, missing)
+    agents = names_apart(
+        [
+            *(one for part in parts for one in part.agents),
+            *((one.run.agent, one.agent_digest) for one in missing),
+        ]
+    )
     tasks = names_apart(one for part in parts for one in part.task_states)
     shown = [card for part in parts for card in part.shown_cards]
+    reasons = {name: one.why for name, one in absent.items()}
     cards = tell_apart(shown, agents, tasks)
     return ExperimentView(
-        title=parts[0].name if len(parts) == 1 else f"{len(parts)} experiments",
+        title=title
+        or (parts[0].name if len(parts) == 1 else f"{len(parts)} experiments"),
         created=max((card.created for card in cards), default=""),
         cards=cards,
         tasks=_facts(parts, tasks),
@@ -70,7 +93,10 @@ def view_of(experiments: list[Experiment]) -> ExperimentView:
         },
         packages=_packages(parts),
         notes=(
-            *(note for part in parts for note in part.notes),
+            *filter(
+                None, [missing_note(reasons, sum(len(part.shown) for part in parts))]
+            ),
+            *_distinct_notes(parts),
             *_twice(left_out),
             *stale_baselines(cards),
         ),
@@ -79,6 +105,12 @@ def view_of(experiments: list[Experiment]) -> ExperimentView:
             for part in parts
             for run, agent in part.planned
             if str(run) in part.shown
+        }
+        | {
+            name: one.run.model_copy(
+                update={"agent": agents[one.run.agent, one.agent_digest]}
+            )
+            for name, one in absent.items()
         },
         experiments={
             name: part.name
@@ -87,7 +119,8 @@ def view_of(experiments: list[Experiment]) -> ExperimentView:
             if len(parts) > 1
         },
         left_out=tuple(left_out),
-        code={name: code for part in parts for name, code in _code(part)},
+        missing=reasons,
+        code={name: code for part in parts for name, code in _code(part, starter)},
         budgets=_budgets(parts, tasks),
     )
 
@@ -116,7 +149,7 @@ class Part:
         if self.asked is None:
             return []
         digest = self.asked.agent_digest
-        return [(run, (run.agent, digest)) for run in self.experiment.runs()]
+        return [(run, (run.agent, digest)) for run in self.asked.runs]
 
     @property
     def agents(self) -> list[tuple[str, str]]:
@@ -152,11 +185,12 @@ class Part:
         return started, self.traces.get(run) or cards
 
 
-def _experiment_names(experiments: list[Experiment]) -> list[str]:
+def _experiment_names(experiments: Sequence[Experiment]) -> list[str]:
     """Return the name of each folder, or its path if several have the name."""
     names = [one.folder.absolute().name for one in experiments]
+    count = Counter(names)
     return [
-        name if names.count(name) == 1 else str(one.folder)
+        name if count[name] == 1 else str(one.folder)
         for name, one in zip(names, experiments, strict=True)
     ]
 
@@ -180,6 +214,46 @@ def _name_runs(parts: list[Part]) -> list[LeftOut]:
     return left_out
 
 
+def _name_missing(
+    parts: list[Part], missing: Sequence[MissingRun]
+) -> dict[str, MissingRun]:
+    """Name runs without a result on the page, as `_name_runs` does for the others."""
+    named: dict[str, MissingRun] = {}
+    taken = {run for part in parts for run in part.shown}
+    for one in missing:
+        run = str(one.run)
+        named[f"{run} in {one.experiment}" if run in taken else run] = one
+        taken.add(run)
+    return named
+
+
+def missing_note(missing: Mapping[str, str], found: int) -> str:
+    """Name runs without a result, with the reasons; empty if there are none."""
+    if not missing:
+        return ""
+    shown = [f"{run} ({why})" for run, why in missing.items()][:_NAMED_AT_MOST]
+    more = len(missing) - len(shown)
+    rest = f" and {more:,} more" if more else ""
+    total = len(missing) + found
+    return (
+        f"{len(missing):,} of {total:,} runs have no result yet:"
+        f" {', '.join(shown)}{rest}"
+    )
+
+
+def _distinct_notes(parts: list[Part]) -> Iterable[str]:
+    """Return every note with its experiment; a note of many names the first."""
+    holders: dict[str, list[str]] = {}
+    for part in parts:
+        for note in part.notes:
+            holders.setdefault(note, []).append(part.name)
+    for note, names in holders.items():
+        if len(names) <= _NAMED_AT_MOST:
+            yield from (f"{name}: {note}" for name in names)
+        else:
+            yield f"{names[0]} and {len(names) - 1:,} more experiments: {note}"
+
+
 def _twice(left_out: list[LeftOut]) -> Iterable[str]:
     yield from (f"{one.run}: {one.why}" for one in left_out[:_NAMED_AT_MOST])
     more = len(left_out) - _NAMED_AT_MOST
@@ -196,9 +270,11 @@ def _facts(parts: list[Part], names: Names) -> tuple[TaskFacts, ...]:
     return tuple(found.values())
 
 
-def _code(part: Part) -> Iterable[tuple[str, CodeChanges]]:
+def _code(
+    part: Part, starter: Callable[[Task], Mapping[str, str]]
+) -> Iterable[tuple[str, CodeChanges]]:
     by_id = {task.id: task for task in part.tasks.values()}
-    starters = {name: starter_texts(task) for name, task in by_id.items()}
+    starters = {name: starter(task) for name, task in by_id.items()}
     for run in part.runs:
         trace, name = part.traces.get(str(run)), part.shown.get(str(run))
         if trace and name and run.task in starters:
@@ -222,7 +298,9 @@ def _packages(parts: list[Part]) -> dict[str, str]:
     return {package: " and ".join(found) for package, found in versions.items()}
 
 
-def read_part(experiment: Experiment, name: str) -> Part:
+def read_part(
+    experiment: Experiment, name: str, load: Callable[[TaskSpec], Task]
+) -> Part:
     """Read one experiment; whatever is missing or damaged becomes a note."""
     notes: list[str] = []
     asked = _asked(experiment, notes)
@@ -232,10 +310,9 @@ def read_part(experiment: Experiment, name: str) -> Part:
     for card in cards:
         named.setdefault(card.run, card.run_id)
     part.runs = list(named.values())
-    part.tasks = dict(_tasks(part))
+    part.tasks = dict(_tasks(part, load))
     part.traces = dict(_read_traces(part))
     notes += _strangers(part)
-    part.notes = [f"{part.name}: {note}" for note in notes]
     return part
 
 
@@ -260,10 +337,12 @@ def _cards(experiment: Experiment, notes: list[str]) -> list[Scorecard]:
     return cards
 
 
-def _tasks(part: Part) -> Iterable[tuple[tuple[str, str], Task]]:
+def _tasks(
+    part: Part, load: Callable[[TaskSpec], Task]
+) -> Iterable[tuple[tuple[str, str], Task]]:
     for asked in part.asked.tasks if part.asked else ():
         try:
-            task = same_task(asked)
+            task = load(asked)
         except BenchError as error:
             part.notes.append(str(error))
             continue

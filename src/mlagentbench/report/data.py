@@ -19,6 +19,7 @@ from mlagentbench.core import (
     difference,
     success_threshold,
 )
+from mlagentbench.experiment import last_attempt_of
 
 
 class TaskFacts(Record):
@@ -68,6 +69,17 @@ class LeftOut(Record):
     why: str
 
 
+class MissingRun(Record):
+    """A run that a study plans and that has no result yet."""
+
+    run: RunId
+    agent_digest: str = ""
+    experiment: str
+    """Where its result will be."""
+    why: str
+    """How far it is, or why it failed."""
+
+
 class FileChange(Record):
     """One file that differs from the starter."""
 
@@ -112,6 +124,8 @@ class ExperimentView(Record):
     experiments: dict[str, str] = Field(default_factory=dict)
     """By run: the name of its experiment, if there are several."""
     left_out: tuple[LeftOut, ...] = ()
+    missing: dict[str, str] = Field(default_factory=dict)
+    """By run: why a planned run of a study has no result."""
     code: dict[str, CodeChanges] = Field(default_factory=dict)
     """By run: its changes to the starter's files."""
     budgets: dict[str, tuple[Budget, ...]] = Field(default_factory=dict)
@@ -138,12 +152,10 @@ class ExperimentView(Record):
             return found.model_copy(update=own)
         return found
 
-    def trace(self, card: Scorecard) -> Trace | None:
-        """Find the steps of a card's run; a repeated run's belong to its last card."""
-        attempts = [other.attempt for other in self.cards if other.run == card.run]
-        if card.attempt < max(attempts):
-            return None
-        return next((trace for trace in self.traces if trace.run == card.run), None)
+    def traces_by_attempt(self) -> dict[tuple[str, int], Trace]:
+        """Return the steps of each run by name and number of its last attempt."""
+        last = last_attempt_of(self.cards)
+        return {(one.run, last[one.run]): one for one in self.traces if one.run in last}
 
     @property
     def ungraded(self) -> tuple[Trace, ...]:

@@ -1,4 +1,4 @@
-"""HTML pages of an experiment: its report, and how far it is."""
+"""HTML pages: the report of experiments, and how far runs are."""
 
 import base64
 import hashlib
@@ -20,7 +20,6 @@ from mlagentbench.core import (
     write_atomically,
 )
 from mlagentbench.evaluation import tally
-from mlagentbench.experiment import ExperimentStatus
 from mlagentbench.report import number_format
 from mlagentbench.report.caveats import accounts, budget_text, cautions
 from mlagentbench.report.charts import charts
@@ -36,9 +35,9 @@ from mlagentbench.report.run_rows import (
     tiles,
     ungraded_rows,
 )
+from mlagentbench.report.run_status import StatusTable
 from mlagentbench.report.run_steps import executed, failure, observation, texts
 from mlagentbench.report.tables import headlines
-from mlagentbench.report.terminal import STATUS_COLUMNS, status_line, status_rows
 
 
 def render(experiment: ExperimentView) -> str:
@@ -79,18 +78,23 @@ def write_report(experiment: ExperimentView, path: Path) -> Path:
     return path
 
 
-def write_status(status: ExperimentStatus, path: Path, *, refresh: int | None) -> Path:
-    """Write how far an experiment is; a browser reloads it every `refresh` seconds."""
-    now = datetime.now(UTC)
+def write_status(
+    title: str,
+    line: str,
+    tables: Sequence[StatusTable],
+    path: Path,
+    *,
+    refresh: int | None,
+) -> Path:
+    """Write how far runs are; a browser reloads the page every `refresh` seconds."""
     page = (
         _templates()
         .get_template("status.html.j2")
         .render(
-            status=status,
-            line=status_line(status, now),
-            written=f"{now:%Y-%m-%d %H:%M:%S}",
-            columns=STATUS_COLUMNS,
-            rows=status_rows(status.runs),
+            title=title,
+            line=line,
+            written=f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}",
+            tables=[table for table in tables if table.rows],
             refresh=refresh,
             style=style(),
         )

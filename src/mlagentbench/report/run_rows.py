@@ -126,6 +126,7 @@ class UngradedRow(Record):
 def run_rows(view: ExperimentView, caps: Caps) -> list[RunRow]:
     """Return every run of an experiment that has a scorecard."""
     limit = max(160, min(400, caps.text))
+    traces = view.traces_by_attempt()
     return [
         RunRow(
             anchor=f"run-{place}",
@@ -143,7 +144,7 @@ def run_rows(view: ExperimentView, caps: Caps) -> list[RunRow]:
             ),
             facts=run_facts(card, view.facts(card), limit=limit),
             scale=score_scale(card, view.facts(card)),
-            details=_details(view, card, caps),
+            details=_details(view, card, traces.get((card.run, card.attempt)), caps),
         )
         for place, card in enumerate(view.cards, start=1)
     ]
@@ -248,9 +249,10 @@ def _spent_tiles(card: Scorecard) -> list[Tile]:
     ]
 
 
-def _details(view: ExperimentView, card: Scorecard, caps: Caps) -> RunDetails:
+def _details(
+    view: ExperimentView, card: Scorecard, found: Trace | None, caps: Caps
+) -> RunDetails:
     # The trace and the code of a repeated run belong to its last attempt.
-    found = view.trace(card)
     trace = found or Trace(run=card.run)
     read = _read_details(trace, caps, card.direction, named_steps(card))
     code = view.code.get(card.run) if found else None

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime
 from statistics import fmean
 
 from mlagentbench.core import Ending, Record, Scorecard, first_lines, harmless
@@ -16,7 +15,6 @@ from mlagentbench.evaluation import (
     runs_in_words,
     tally,
 )
-from mlagentbench.experiment import ExperimentStatus, RunStatus, State
 from mlagentbench.report.averages import columns
 from mlagentbench.report.data import ExperimentView, TaskFacts
 from mlagentbench.report.number_format import dollars, duration, percent, with_unit
@@ -96,64 +94,6 @@ def failure_lines(cards: Iterable[Scorecard]) -> list[str]:
     more = len(lines) - _MOST_FAILURES
     shown = lines[:_MOST_FAILURES] + ([f"{more} more reasons"] if more > 0 else [])
     return [harmless(line).replace("\n", " ") for line in shown]
-
-
-STATUS_COLUMNS = [
-    *("run", "state", "step", "best validation", "test score", "improvement"),
-    *("time", "cost"),
-]
-
-
-_LONG_AGO = 1800.0
-
-
-def status_rows(runs: Iterable[RunStatus]) -> list[list[str]]:
-    """Return a row per run: how far it is, or what came of it."""
-    return [
-        [
-            harmless(run.run),
-            harmless(_state(run)),
-            f"{run.steps}/{run.max_steps}" if run.max_steps else str(run.steps),
-            _measured(run.best_validation, run),
-            _measured(run.score, run),
-            "" if run.improvement is None else percent(run.improvement),
-            duration(run.seconds),
-            dollars(run.cost_usd),
-        ]
-        for run in runs
-    ]
-
-
-def status_line(status: ExperimentStatus, now: datetime) -> str:
-    """Return in one line how far an experiment is.
-
-    Whether a process works on it is not known. If the last record is old, the line
-    says how to continue.
-    """
-    counts = [f"{count} {state}" for state, count in status.counts.items() if count]
-    age = (now - datetime.fromisoformat(status.updated)).total_seconds()
-    parts = [
-        f"{len(status.runs)} run{'s' if len(status.runs) > 1 else ''}",
-        ", ".join(counts),
-        f"{dollars(status.cost_usd)} for models",
-        f"last record {duration(max(0.0, age))} ago",
-    ]
-    if age > _LONG_AGO and not status.is_over:
-        parts.append("if it was killed, continue with `mlab resume`")
-    return "; ".join(parts)
-
-
-def _state(run: RunStatus) -> str:
-    now = run.now.replace("_", " ")
-    if run.state is State.WAITING:
-        return run.state
-    if run.state is State.RUNNING:
-        return f"running: {first_lines(now, lines=1, characters=60)}"
-    return f"{now}, not counted" if run.state is State.STOPPED else now
-
-
-def _measured(value: float | None, run: RunStatus) -> str:
-    return "" if value is None else with_unit(value, run.unit or run.metric)
 
 
 def verdict(card: Scorecard) -> str:

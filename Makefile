@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -n $(shell echo $$(( $$(nproc) * 2 ))) --dist 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: help install demo test slow check check-tasks fuzz bench redteam soak study \
-    simulate docs fresh clean
+    cluster simulate docs fresh clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list.
@@ -55,9 +55,13 @@ soak: .venv/.dev bwrap  ## Kill and resume a hundred runs; at most 15 minutes.
 	@$(BIN)/mlab prepare house-price
 	@$(BIN)/python tools/soak.py
 
-study: .venv/.dev bwrap  ## A small local model does research; goes on where it was stopped.
+study: .venv/.dev bwrap  ## Run tools/study.toml, a small local model; continues if stopped.
 	@$(BIN)/mlab prepare house-price
 	@$(BIN)/python tools/study.py
+
+cluster: .venv/.dev bwrap slurm  ## Studies on real Ray and Slurm on this machine; at most 45 minutes.
+	@$(BIN)/mlab prepare house-price
+	@$(BIN)/python tools/cluster.py
 
 simulate: .venv/.dev  ## How often our intervals hold: simulated studies, some minutes.
 	@$(BIN)/python tools/simulate.py --write
@@ -81,15 +85,18 @@ fresh:  ## Run the commands of README and docs in a fresh clone; at most 15 minu
 	@touch $@
 
 .venv/.dev: .venv/.runtime
-	@$(PIP) -e '.[dev,local,langchain]'
+	@$(PIP) -e '.[dev,local,langchain,ray,slurm]'
 	@touch $@
 
-.PHONY: bwrap chromium
+.PHONY: bwrap chromium slurm
 bwrap:
 	@tools/need.sh bwrap bubblewrap
 
 chromium:
 	@tools/need.sh chromium chromium
+
+slurm:
+	@PATH=$$PATH:/usr/sbin tools/need.sh slurmctld "slurmctld slurmd slurm-client munge"
 
 clean:  ## Remove the virtual environment; the data cache and runs/ stay.
 	rm -rf .venv

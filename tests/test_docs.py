@@ -19,6 +19,7 @@ from mlagentbench.core.scorecard import Scorecard
 from mlagentbench.core.trace import Called, End, Ending, Resumed, Step
 from mlagentbench.experiment.plan import ExperimentSpec
 from mlagentbench.experiment.trace_file import read_trace
+from mlagentbench.study.study_file import StudyFile
 
 PROJECT = Path(__file__).parents[1]
 PAGES = ["README.md", *(f"docs/{path.name}" for path in PROJECT.glob("docs/*.md"))]
@@ -89,7 +90,7 @@ def test_readme_counts_the_tasks_by_kind_of_data(mlab):
 
 def test_every_field_of_a_record_has_a_meaning():
     page, writer = text_of("docs/experiment-files.md"), tool("files_page")
-    for record in (ExperimentSpec, Step, Called, Resumed, End, Scorecard):
+    for record in (ExperimentSpec, Step, Called, Resumed, End, Scorecard, StudyFile):
         for model in writer.with_nested(record):
             assert f"\n### {model.__name__}\n" in page
             stored = {n for n, one in model.model_fields.items() if not one.exclude}

@@ -13,7 +13,7 @@ PROJECT = Path(__file__).parents[1]
 RECORDED = PROJECT / "tests" / "data" / "recorded"
 FUNCTIONS = {
     *("list_tasks", "load_task", "check_task", "run", "open_experiment", "resume"),
-    *("rescore", "evaluate", "compare", "write_report"),
+    *("rescore", "evaluate", "compare", "write_report", "run_study", "open_study"),
 }
 CONTRACTS = {
     *("Agent", "Context", "ActionRequest", "Grade", "Graded", "Prepare"),

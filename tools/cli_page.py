@@ -24,7 +24,9 @@ INTRODUCTION = """# Command line
 - You can set an option by the variable in the last column of its table.
 - `MLAB_CACHE` is the folder for fetched and prepared data, the agents' Python
   environments and the weights of local models. Default: `mlagentbench` in your cache
-  folder (`~/.cache` on Linux).
+  folder (`~/.cache` on Linux). Several users and machines may share it.
+- `MLAB_SCRATCH` is a folder for open sandboxes and running cells on a disk of this
+  machine. Default: the cache. Set it if the cache is on a network file system.
 
 | exit code | meaning |
 |---|---|

@@ -21,6 +21,7 @@ from mlagentbench.core.trace import Called, End, Ending, Resumed, Step
 from mlagentbench.experiment.experiment import StepScore
 from mlagentbench.experiment.plan import ExperimentSpec
 from mlagentbench.experiment.votes_file import Refusal, Vote
+from mlagentbench.study.study_file import TEMPLATE, StudyFile
 
 PAGE = Path(__file__).parent.parent / "docs" / "experiment-files.md"
 INTRODUCTION = """# Experiment files
@@ -47,6 +48,9 @@ All files are UTF-8. The harness appends to JSONL files and flushes every line. 
 are UTC in ISO 8601 format, durations are seconds, costs are US dollars. Later versions
 may add fields. Old files stay readable.
 
+The folder of a study holds one experiment per cell in `cells/`. The
+[study file](#study-file) lists the cells.
+
 In Python, `ml.open_experiment(FOLDER)` has `spec`, `scorecards` and `trace(run)`.
 """
 SECTIONS: dict[str, tuple[str, tuple[type[Record], ...]]] = {
@@ -63,11 +67,21 @@ SECTIONS: dict[str, tuple[str, tuple[type[Record], ...]]] = {
     ),
     "steps.jsonl": ("One JSON object per graded step.", (StepScore,)),
     "opinions.jsonl": ("One JSON object per vote or refusal.", (Vote, Refusal)),
+    "Study file": (
+        "A TOML file for `mlab study`. `mlab study new FILE.toml` writes this one:\n\n"
+        f"```toml\n{TEMPLATE.read_text()}```",
+        (StudyFile,),
+    ),
 }
 FOOT = "\nThis page is written by `python tools/files_page.py`.\n"
 MEANINGS = {
     "BestStep.score": "its score on held-out data",
     "BestStep.step": "the number of the step",
+    "BudgetOverride.cost_usd": "dollars for all models of a run together",
+    "BudgetOverride.minutes": "minutes of work",
+    "BudgetOverride.steps": "steps",
+    "BudgetOverride.tokens": "tokens of all models of a run together",
+    "BudgetOverride.wall_minutes": "wall time in minutes",
     "Budget.cost_usd": "dollars for all models together; null for no limit",
     "Budget.tokens": "tokens of all models together; null for no limit",
     "BudgetPoint.score": "the score",

@@ -15,14 +15,13 @@ from mlagentbench.evaluation.statistics.compare import (
 )
 from mlagentbench.evaluation.statistics.intervals import wilson
 from mlagentbench.evaluation.statistics.significance import Contrast
+from mlagentbench.study.study_file import read_study_file
 
-TASK = "house-price"
-RUNS = 5
-MINUTES = 5
-FORMS = [
-    (agent, ideas) for agent in ("research", "tree") for ideas in ("off", "generic")
-]
-PLANNED = RUNS * len(FORMS)
+FILE = Path(__file__).with_name("study.toml")
+_, STUDY = read_study_file(FILE)
+(CELLS,) = STUDY.cells
+(TASK,), RUNS, LIMIT = CELLS.tasks, len(CELLS.seeds), f"{CELLS.limits.minutes:g}"
+PLANNED = RUNS * len(CELLS.agents)
 NOISE = 2
 """Standard deviations of the starter's scores; what is closer may be chance."""
 DOCS = Path(__file__).parent.parent / "docs"
@@ -30,7 +29,7 @@ KEPT = DOCS / "study-runs.jsonl"
 PAGE = DOCS / "study.md"
 INTRODUCTION = f"""# Study of a small model
 
-Qwen2.5-Coder-1.5B (`--model local`) on {TASK}, {RUNS} runs of at most {MINUTES} minutes
+Qwen2.5-Coder-1.5B (`--model local`) on {TASK}, {RUNS} runs of at most {LIMIT} minutes
 each, on two CPU cores.
 
 - *Better* counts submissions that are better than the starter by more than {NOISE}

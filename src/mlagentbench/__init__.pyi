@@ -24,6 +24,8 @@ from .core import Trace as Trace
 from .experiment import Plan as Plan
 from .run import resume as resume
 from .run import run as run
+from .study import open_study as open_study
+from .study import run_study as run_study
 from .tasks import Prepare as Prepare
 from .tasks import load_task as load_task
 

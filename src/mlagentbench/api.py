@@ -2,7 +2,7 @@
 
 Each is a thin call into the folder that does the work. Only functions that start runs
 import the engine, so that reading results stays fast. `ml.run` and `ml.resume` are in
-`mlagentbench.run.pipeline`.
+`mlagentbench.run.pipeline`, `ml.run_study` and `ml.open_study` in `mlagentbench.study`.
 """
 
 import tempfile
@@ -36,6 +36,7 @@ from mlagentbench.evaluation import (
     evaluate_run,
 )
 from mlagentbench.experiment import Experiment, last_attempts
+from mlagentbench.study import Study, view_of_results
 from mlagentbench.tasks import Finding, task_ids, write_checks
 from mlagentbench.tasks import check_task as _check_task
 
@@ -111,30 +112,39 @@ def evaluate(
     return evaluate_run(task, run, trace, verdict, context)
 
 
-def compare(a: Experiment, b: Experiment) -> Comparison:
-    """Compare two experiments of one agent each on the tasks they share."""
-    cards = [last_attempts(one.scorecards) for one in (a, b)]
+def compare(a: Experiment | Study, b: Experiment | Study) -> Comparison:
+    """Compare experiments or studies of one agent each on the tasks they share."""
+    cards = [
+        last_attempts(one.scorecards) if isinstance(one, Experiment) else one.scorecards
+        for one in (a, b)
+    ]
     apart = tell_apart([*cards[0], *cards[1]])
     middle = len(cards[0])
     first, second = _agent_runs(a, apart[:middle]), _agent_runs(b, apart[middle:])
     if first.name == second.name:
-        first = first.model_copy(update={"name": f"{first.name} in {a.folder}"})
-        second = second.model_copy(update={"name": f"{second.name} in {b.folder}"})
+        first = first.model_copy(update={"name": f"{first.name} in {_place(a)}"})
+        second = second.model_copy(update={"name": f"{second.name} in {_place(b)}"})
     return compare_all([first, second])[0]
 
 
-def write_report(experiments: Sequence[Experiment], path: str | Path) -> Path:
-    """Write one HTML page about experiments."""
-    from mlagentbench.report import view_of, write_report
+def write_report(results: Sequence[Experiment | Study], path: str | Path) -> Path:
+    """Write one HTML page about experiments and studies."""
+    from mlagentbench.report import write_report
 
-    return write_report(view_of(list(experiments)), Path(path))
+    return write_report(view_of_results(results), Path(path))
 
 
-def _agent_runs(experiment: Experiment, cards: Sequence[Scorecard]) -> AgentRuns:
+def _place(results: Experiment | Study) -> str:
+    if isinstance(results, Experiment):
+        return str(results.folder)
+    return results.address
+
+
+def _agent_runs(results: Experiment | Study, cards: Sequence[Scorecard]) -> AgentRuns:
     names = {who(card) for card in cards}
     if len(names) != 1:
         raise UsageError(
-            f"{experiment.folder} has runs of {len(names)} agents; compare experiments"
+            f"{_place(results)} has runs of {len(names)} agents; compare experiments"
             " of one agent each, or use `mlab compare EXP:NAME EXP:NAME`"
         )
     return AgentRuns(name=names.pop(), cards=tuple(cards))

@@ -27,10 +27,12 @@ QUESTIONS = (
     "ctrl-c",
     "option",
     "action",
+    "executor",
 )
 _CHECKS = "one file per subject of the checks; `examine` has the table"
 _PROCESS = "runs in a process of its own"
 _TASKS = "imported by task folders, whose digests hold this path"
+_EXECUTOR = "one file per executor"
 _LENGTH = "too long for one file with its importer"
 ONE_IMPORTER = {
     "agents.paper.loop": "one loop for several agents",
@@ -51,12 +53,21 @@ ONE_IMPORTER = {
     "run.models.local_server": _PROCESS,
     "run.run_context": "the contract of agents, apart from how a run begins and ends",
     "run.validation": "people look for validation by that name",
+    "study.bundle": "what a bundle holds, apart from how a cell runs",
+    "study.cell_process": _PROCESS,
+    "study.local_executor": _EXECUTOR,
+    "study.ray_executor": _EXECUTOR,
+    "study.ray_task": _PROCESS,
+    "study.slurm_executor": _EXECUTOR,
     "tasks.check.checks": _LENGTH,
     "tasks.check.probes": _TASKS,
     "tasks.suite_data": _TASKS,
     "tasks.suite_papers": _TASKS,
 }
 """Modules that only one module of their folder imports, each with the reason."""
+
+EXTRAS = ("langchain", "local", "ray", "slurm")
+"""The extras for users."""
 
 PART_OF_OTHERS = {"langchain-core", "pydantic-core"}
 """Distributions that langchain and pydantic consist of, in exactly fitting versions."""
@@ -230,7 +241,8 @@ def declared():
     def names(requirements):
         return {_normal(re.match(r"[\w.-]+", one)[0]) for one in requirements}
 
-    return names(project["dependencies"]), names(extras["langchain"] + extras["local"])
+    optional = [one for name in EXTRAS for one in extras[name]]
+    return names(project["dependencies"]), names(optional)
 
 
 def test_what_is_imported_is_declared_and_what_is_declared_is_imported():

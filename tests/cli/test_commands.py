@@ -121,6 +121,7 @@ def test_without_bubblewrap_a_run_exits_3_and_says_what_to_install(mlab_within):
     assert "Traceback" not in said.stderr
 
 
+@pytest.mark.slow
 def test_without_user_namespaces_a_run_exits_3_and_says_how_to_allow_them(mlab_within):
     lacks = ("--unshare-user", "--uid", "12345", "--disable-userns")
     said = mlab_within(*lacks)

@@ -12,12 +12,14 @@ from tests.support.records import experiment_spec, step
 from mlagentbench.cli.commands.report import command
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.scorecard import RunId, Scorecard, Starter
-from mlagentbench.environment.snapshots.store import SnapshotStore, StatCache
+from mlagentbench.environment.snapshots.snapshot_store import SnapshotStore, StatCache
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.plan import ExperimentSpec
 from mlagentbench.experiment.trace_file import TraceWriter
 from mlagentbench.report.caveats import cautions
 from mlagentbench.report.collect import view_of
+from mlagentbench.report.data import MissingRun
+from mlagentbench.report.page import render
 from mlagentbench.report.tables import suite_tables
 from mlagentbench.tasks.digest import task_digest
 from mlagentbench.tasks.load import load_task
@@ -160,6 +162,29 @@ def test_two_batches_that_start_at_the_same_seed_are_both_shown(made, tmp_path):
     rows = list(csv.DictReader(table.read_text().splitlines()))
     assert [row["experiment"] for row in rows] == ["one", "one", "two", "two"]
     assert [row["run"] for row in rows] == 2 * [str(run_id(0)), str(run_id(1))]
+
+
+def test_runs_of_a_study_without_a_result_are_counted_and_listed(made):
+    missing = [
+        MissingRun(run=run_id(seed), experiment=f"cell-{seed}", why=why)
+        for seed, why in ((0, "waiting"), (7, "failed: no disk"))
+    ]
+    view = view_of([made()], title="small", missing=missing)
+    assert view.title == "small"
+    names = [f"{run_id(0)} in cell-0", str(run_id(7))]
+    assert view.missing == dict(zip(names, ("waiting", "failed: no disk"), strict=True))
+    assert list(view.asked)[-2:] == names
+    assert f"2 of 5 runs have no result yet: {names[0]} (waiting), " in view.notes[0]
+    page = render(view)
+    assert "5 runs were planned" in page
+    assert "failed: no disk" in page
+
+
+def test_a_note_of_many_experiments_is_written_once(made):
+    gone = asked().tasks[0].model_copy(update={"source": "house-of-cards"})
+    several = [made(f"e{n}", started=f"{n}:00", tasks=(gone,)) for n in range(5)]
+    (note,) = view_of(several).notes
+    assert note.startswith("e0 and 4 more experiments: unknown task 'house-of-cards'")
 
 
 def test_scores_of_changed_task_folders_are_not_averaged(made):

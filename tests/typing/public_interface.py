@@ -50,3 +50,15 @@ def use() -> None:
     page: Path = ml.write_report([experiment, again], "report.html")
     budget: ml.Budget = task.budget
     print(page, budget.steps)
+
+
+def use_study() -> None:
+    study = ml.run_study("study.toml", on="local", parallel=2, out="runs/small")
+    again = ml.open_study(study.address)
+    cards: list[ml.Scorecard] = again.scorecards
+    print(len(study.cells), len(study.experiments), [one.id for one in again.missing])
+    status = study.status()
+    print(status.counts, status.cost_usd, status.expected_end, len(cards))
+    ml.write_report([study, *again.experiments], "report.html")
+    print(ml.compare(study, ml.open_experiment("runs/other")).success)
+    study.cancel()

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import click
@@ -11,13 +11,15 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from mlagentbench.core import RunId, Step, Task, Trace
+from mlagentbench.core import RunId, Step, Task, Trace, first_lines, harmless
 from mlagentbench.report import with_unit
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from mlagentbench.experiment import Experiment, RunStatus
+    from mlagentbench.experiment import Experiment
+    from mlagentbench.report import StatusTable
+    from mlagentbench.study import CellEvent
 
 
 def out() -> Console:
@@ -90,13 +92,13 @@ def print_table(
         click.echo(f"A wider terminal also shows: {', '.join(optional)}")
 
 
-def print_status(runs: "Iterable[RunStatus]") -> None:
-    """Print a row per run: how far it is, or its result."""
-    from mlagentbench.report import STATUS_COLUMNS, status_rows
-
-    prose = ["state", "best validation", "test score"]
-    optional = ["improvement", "time", "cost"]
-    print_table(STATUS_COLUMNS, status_rows(runs), prose=prose, optional=optional)
+def print_status(table: "StatusTable") -> None:
+    """Print a table of a status, unless it is empty."""
+    if not table.rows:
+        return
+    if table.title:
+        click.echo(f"{table.title}:")
+    print_table(table.columns, table.rows, prose=table.prose, optional=table.optional)
 
 
 class RunLine:
@@ -212,3 +214,73 @@ class Screen:
             else:
                 runs.add_row(Text(f"{name}\n  {'  '.join(cells)}", overflow="fold"))
         return Group(runs) if self._piece is None else Group(runs, self._bar)
+
+
+class StudyScreen:
+    """Display of a study: cells done, and those that run; plain lines in a pipe."""
+
+    def __init__(self) -> None:
+        from rich.live import Live
+
+        self._console = err()
+        self._cells = 0
+        self._done = 0
+        self._failed = 0
+        self._running: dict[str, CellEvent] = {}
+        self._live = Live(
+            get_renderable=self._shown, console=self._console, refresh_per_second=4
+        )
+
+    def study_started(self, cells: int, published: int) -> None:
+        self._cells, self._done = cells, published
+        self._print(self._summary())
+
+    def cell_changed(self, event: "CellEvent") -> None:
+        if event.kind != "ended":
+            self._running[event.cell] = event
+            if event.kind == "started":
+                self._print(f"{event.cell}  started on {event.place}")
+            return
+        self._running.pop(event.cell, None)
+        self._done += event.outcome == "published"
+        self._failed += event.outcome == "failed"
+        reason = first_lines(event.reason, lines=1, characters=300)
+        words = f"{event.cell}  {event.outcome}{f': {reason}' if reason else ''}"
+        if event.outcome == "published":
+            words = f"{event.cell}  published  {self._summary()}"
+        if event.outcome != "held":
+            # Above the live display, if there is one.
+            self._console.print(harmless(words), markup=False, soft_wrap=True)
+
+    def notice(self, text: str) -> None:
+        self._console.print(text, markup=False, soft_wrap=True)
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def _print(self, text: str) -> None:
+        if not self._console.is_terminal:
+            self._console.print(text, markup=False, soft_wrap=True)
+
+    def _summary(self) -> str:
+        parts = [f"{self._done} of {self._cells} cells done"]
+        if self._running:
+            parts.append(f"{len(self._running)} running")
+        if self._failed:
+            parts.append(f"{self._failed} failed")
+        return ", ".join(parts)
+
+    def _shown(self) -> Group:
+        rows = Table.grid(padding=(0, 2))
+        shown = list(self._running.values())[: max(1, self._console.height - 4)]
+        for event in shown:
+            cost = f"${event.cost_usd:,.2f}" if event.cost_usd else ""
+            cells = [event.cell, event.place, f"step {event.steps}", cost]
+            rows.add_row(*map(Text, map(harmless, cells)))
+        return Group(rows, Text(self._summary()))

@@ -11,6 +11,7 @@ from mlagentbench.tasks import load_task, task_ids
 
 if TYPE_CHECKING:
     from mlagentbench.experiment import Experiment, Judge
+    from mlagentbench.study import Study
 
 Command = Callable[..., Any]
 
@@ -19,7 +20,7 @@ json_option = click.option(
 )
 
 
-def _option(flag: str, text: str, **attributes: Any) -> Command:  # noqa: ANN401  # click's
+def option(flag: str, text: str, **attributes: Any) -> Command:  # noqa: ANN401  # click's
     """Return an option that `MLAB_FLAG` sets too."""
     variable = flag.replace("--", "MLAB_").replace("-", "_").upper()
     shown = "default" in attributes
@@ -28,11 +29,11 @@ def _option(flag: str, text: str, **attributes: Any) -> Command:  # noqa: ANN401
     )
 
 
-edition_option = _option(
+edition_option = option(
     "--edition", "Edition of the tasks.", metavar="NAME", default="mini"
 )
 
-out_option = _option(
+out_option = option(
     "--out",
     "Folder in which experiments are stored.",
     metavar="DIR",
@@ -75,13 +76,13 @@ votes_option = click.option(
 )
 
 total_options = (
-    _option(
+    option(
         "--max-total-cost",
         "Model cost of all runs after which no new run starts.",
         metavar="DOLLARS",
         type=_POSITIVE,
     ),
-    _option(
+    option(
         "--max-total-hours",
         "Hours after which no new run starts.",
         metavar="HOURS",
@@ -89,7 +90,7 @@ total_options = (
     ),
 )
 
-prices_option = _option(
+prices_option = option(
     "--prices",
     "TOML file with a table for each model: input, output, cached_read and"
     " cached_write, in dollars per million tokens.",
@@ -97,21 +98,24 @@ prices_option = _option(
 )
 
 _OPTIONS = (
-    _option(
+    option(
         "--agent",
         "Agent name (see `mlab agents`) or module:function. Default: research if"
-        " --model is given, otherwise tuner.",
+        " --model is given, otherwise tuner. Can be repeated.",
         metavar="NAME",
+        multiple=True,
     ),
-    _option(
+    option(
         "--name",
         "Name of the agent in run ids and tables. Default: the value of --agent.",
         metavar="NAME",
     ),
-    _option(
+    option(
         "--model",
-        "Language model as PROVIDER/NAME, for example openai/gpt-4o, or `local`.",
+        "Language model as PROVIDER/NAME, for example openai/gpt-4o, or `local`. Can"
+        " be repeated.",
         metavar="MODEL",
+        multiple=True,
     ),
     click.option(
         "--role",
@@ -129,14 +133,14 @@ _OPTIONS = (
         metavar="KEY=VALUE",
         help="Argument of the model provider, by Inspect's name. Can be repeated.",
     ),
-    _option(
+    option(
         "--max-retries",
         "Retries of a failed model request.",
         metavar="N",
         default=5,
         type=click.IntRange(0),
     ),
-    _option(
+    option(
         "--attempt-timeout",
         "Time limit of one model request.",
         metavar="SECONDS",
@@ -144,39 +148,39 @@ _OPTIONS = (
         type=_COUNT,
     ),
     edition_option,
-    _option("--runs", "Runs per task.", metavar="N", default=1, type=_COUNT),
-    _option(
+    option("--runs", "Runs per task.", metavar="N", default=1, type=_COUNT),
+    option(
         "--seed",
         "Seed of the first run; each further run adds 1.",
         metavar="N",
         default=0,
         type=click.IntRange(0),
     ),
-    _option(
+    option(
         "--max-steps",
         "Maximum steps per run. Default: the task's budget.",
         metavar="N",
         type=_COUNT,
     ),
-    _option(
+    option(
         "--max-minutes",
         "Maximum minutes of work per run. Default: the task's budget.",
         metavar="MINUTES",
         type=_POSITIVE,
     ),
-    _option(
+    option(
         "--max-wall-minutes",
         "Maximum wall time per run. Default: twice --max-minutes plus 10.",
         metavar="MINUTES",
         type=_POSITIVE,
     ),
-    _option(
+    option(
         "--max-tokens",
         "Maximum tokens per run, of all models together.",
         metavar="N",
         type=_COUNT,
     ),
-    _option(
+    option(
         "--max-cost",
         "Maximum model cost per run.",
         metavar="DOLLARS",
@@ -184,7 +188,7 @@ _OPTIONS = (
     ),
     *total_options,
     prices_option,
-    _option(
+    option(
         "--parallel",
         "Number of parallel runs, at most the number of cores.",
         metavar="N",
@@ -199,7 +203,7 @@ _OPTIONS = (
         metavar="KEY=VALUE",
         help="Setting of the agent. Can be repeated.",
     ),
-    _option("--yes", "Start long or costly experiments without asking.", is_flag=True),
+    option("--yes", "Start long or costly experiments without asking.", is_flag=True),
     click.option(
         "--open", "open_report", is_flag=True, help="Open the report in a browser."
     ),
@@ -209,8 +213,8 @@ _OPTIONS = (
 
 def run_options(command: Command) -> Command:
     """Add every flag of `mlab run`."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
+    for add in reversed(_OPTIONS):
+        command = add(command)
     return command
 
 
@@ -272,8 +276,8 @@ JUDGE = "judge"
 
 def judge_options(command: Command) -> Command:
     """Add the flags of a command that asks nobody but a judge."""
-    for option in (_AGAIN, votes_option, _ROLE):
-        command = option(command)
+    for add in (_AGAIN, votes_option, _ROLE):
+        command = add(command)
     return command
 
 
@@ -319,7 +323,7 @@ def select_runs(text: str, run: str | None = None) -> "tuple[Experiment, list[Ru
 
     folder, name = split(text)
     name = run or name
-    experiment = Experiment(folder)
+    experiment = Experiment(Path(folder))
     known = experiment.known_runs() or experiment.runs()
     runs = [
         one for one in known if name in ("", str(one), one.agent, one.model, one.task)
@@ -332,11 +336,39 @@ def select_runs(text: str, run: str | None = None) -> "tuple[Experiment, list[Ru
     return experiment, runs
 
 
-def split(text: str) -> tuple[Path, str]:
-    """Return the experiment's folder and NAME, which may be empty."""
+def split(text: str) -> tuple[str, str]:
+    """Return the address of an experiment or study, and NAME, which may be empty."""
     # Folders and models may have colons in their names; the longest folder wins.
-    colons = [at for at, mark in enumerate(text) if at and mark == ":"]
+    start = text.find("://") + 3 if "://" in text else 1
+    colons = [at for at, mark in enumerate(text) if at >= start and mark == ":"]
     for end in [len(text), *reversed(colons)]:
-        if Path(text[:end]).is_dir():
-            return Path(text[:end]), text[end + 1 :]
-    raise UsageError(f"{text} is not an experiment: no such folder")
+        address, name = text[:end], text[end + 1 :]
+        if _is_store(address) if "://" in text else Path(address).is_dir():
+            return address, name
+    raise UsageError(f"{text} is not an experiment or a study: no such folder")
+
+
+def _is_store(address: str) -> bool:
+    from mlagentbench.study import open_study
+
+    try:
+        open_study(address)
+    except UsageError:
+        return False
+    return True
+
+
+def is_study(address: str) -> bool:
+    """Return whether an address is that of a study; object stores hold only these."""
+    return "://" in address or (Path(address) / "study.json").is_file()
+
+
+def open_results(address: str) -> "Experiment | Study":
+    """Open an experiment's folder, or a study's folder or object store."""
+    if is_study(address):
+        from mlagentbench.study import open_study
+
+        return open_study(address)
+    from mlagentbench.experiment import Experiment
+
+    return Experiment(Path(address))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -34,15 +35,35 @@ from mlagentbench.report import (
     view_of,
     write_report,
 )
+from mlagentbench.tasks import load_task
+
+if TYPE_CHECKING:
+    from mlagentbench.study import Study
 
 
 def save_report(experiment: Experiment, *, open_it: bool) -> Path:
     """Write the experiment's report, and show it if `open_it` is set."""
     write_report(view_of([experiment]), experiment.report)
-    # Without a browser this says so by returning False; the path is printed anyway.
-    if open_it and not webbrowser.open(experiment.report.absolute().as_uri()):
-        err().print("cannot open a browser; open the report yourself")
+    if open_it:
+        _open(experiment.report)
     return experiment.report
+
+
+def save_study_report(study: "Study", *, open_it: bool) -> Path:
+    """Write the report of a study in a local folder, and show it if asked to."""
+    from mlagentbench.study import view_of_results
+
+    page = Path(study.address) / "report.html"
+    write_report(view_of_results([study]), page)
+    if open_it:
+        _open(page)
+    return page
+
+
+def _open(page: Path) -> None:
+    # Without a browser this says so by returning False; the path is printed anyway.
+    if not webbrowser.open(page.absolute().as_uri()):
+        err().print("cannot open a browser; open the report yourself")
 
 
 def print_outcome(*experiments: Experiment, as_json: bool) -> int:
@@ -68,20 +89,55 @@ def print_outcome(*experiments: Experiment, as_json: bool) -> int:
     return 0 if all(card.ending.counts for card in final) else 1
 
 
+def print_study(study: "Study", *, as_json: bool, report: Path | None = None) -> int:
+    """Print the results of a study; return 1 if a cell of its plan has none."""
+    cards, missing, warnings = study.results()
+    for note in [*warnings, *stale_baselines(cards)]:
+        err().print(note, markup=False, soft_wrap=True)
+    if as_json:
+        print_json(
+            {
+                "study": study.address,
+                "missing": {run.experiment: run.why for run in missing},
+                "scorecards": [card.model_dump(mode="json") for card in cards],
+            }
+        )
+        return 1 if missing else 0
+    if cards:
+        _print_table(list(tell_apart(cards)), tuple(_tasks_of(study)))
+    address = shlex.quote(study.address)
+    if missing:
+        click.echo(f"cells: mlab status {address}")
+        click.echo(f"continue: mlab study {address}")
+    click.echo(f"report: {report or f'mlab report {address}'}")
+    return 1 if missing else 0
+
+
+def _tasks_of(study: "Study") -> Iterator[TaskFacts]:
+    for task, edition in {(cell.task, cell.edition): None for cell in study.cells}:
+        with suppress(BenchError):
+            yield task_facts(load_task(task, edition=edition))
+
+
+def _print_table(cards: list[Scorecard], tasks: tuple[TaskFacts, ...]) -> None:
+    view = ExperimentView(title="", created="", cards=tuple(cards), tasks=tasks)
+    print_table(
+        OUTCOME_COLUMNS,
+        outcome_rows(view),
+        prose=["mean test score", "endings"],
+        optional=["time", "cost"],
+    )
+    for line in failure_lines(cards):
+        click.echo(line)
+
+
 def _print_summary(experiment: Experiment, cards: list[Scorecard]) -> None:
     tasks = tuple(_known_tasks(experiment))
-    view = ExperimentView(title="", created="", cards=tuple(cards), tasks=tasks)
     if len(cards) > 1:
-        print_table(
-            OUTCOME_COLUMNS,
-            outcome_rows(view),
-            prose=["mean test score", "endings"],
-            optional=["time", "cost"],
-        )
-        for line in failure_lines(cards):
-            click.echo(line)
+        _print_table(cards, tasks)
         click.echo(f"runs: mlab show {shlex.quote(str(experiment.folder))}")
     else:
+        view = ExperimentView(title="", created="", cards=tuple(cards), tasks=tasks)
         for card in cards:
             click.echo("\n".join(summary_lines(card, view.facts(card))))
     click.echo(f"report: {experiment.report}")

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from mlagentbench.cli.console import err, print_json, print_table
-from mlagentbench.cli.options import json_option, split
+from mlagentbench.cli.options import json_option, open_results, split
 from mlagentbench.core import (
     Names,
     Scorecard,
@@ -30,11 +29,10 @@ if TYPE_CHECKING:
 def command(*, sides: tuple[str, ...], as_json: bool) -> None:
     """Compare agents or models on shared tasks.
 
-    NAME is an agent or a model of the experiment EXP. With more than two, every
-    pair is compared.
+    NAME is an agent or a model of the experiment or study EXP. With more than two,
+    every pair is compared. Cells of a study without a result are listed.
     """
     from mlagentbench.evaluation import compare_all
-    from mlagentbench.experiment import Experiment
 
     if len(sides) < 2:
         raise UsageError(
@@ -44,7 +42,7 @@ def command(*, sides: tuple[str, ...], as_json: bool) -> None:
         raise UsageError("an experiment is named twice; name each only once")
     compared = _compared(sides)
     for folder in {split(side)[0]: None for side in sides}:
-        for warning in Experiment(folder).warnings:
+        for warning in open_results(folder).warnings:
             err().print(warning, markup=False)
     for warning in stale_baselines(card for runs in compared for card in runs.cards):
         err().print(warning, markup=False)
@@ -84,21 +82,35 @@ def _print(pair: "Comparison") -> None:
 
 def _compared(sides: Sequence[str]) -> "list[AgentRuns]":
     """Read every side; agents of one name and different code get different names."""
-    from mlagentbench.experiment import Experiment, last_attempts
-
-    cards: dict[Path, list[Scorecard]] = {}
-    for folder in dict.fromkeys(split(side)[0] for side in sides):
-        cards[folder] = last_attempts(Experiment(folder).scorecards)
-        if not cards[folder]:
-            planned = len(Experiment(folder).runs())
-            raise UsageError(
-                f"{folder} has no scorecard of its {planned} runs;"
-                f" run `mlab score {folder}` to write them"
-            )
+    cards = {
+        address: _scorecards(address)
+        for address in dict.fromkeys(split(side)[0] for side in sides)
+    }
     agents = names_apart(
         (card.agent, card.agent_digest) for found in cards.values() for card in found
     )
     return [_runs_of(side, cards[split(side)[0]], agents) for side in sides]
+
+
+def _scorecards(address: str) -> list[Scorecard]:
+    from mlagentbench.experiment import Experiment, last_attempts
+
+    results = open_results(address)
+    if not isinstance(results, Experiment):
+        # Cells with different limits may have runs of one id.
+        if found := results.scorecards:
+            return found
+        planned = len(results.cells)
+        raise UsageError(
+            f"{address} has no result of its {planned} cells;"
+            f" run `mlab study {address}` to run them"
+        )
+    if found := last_attempts(results.scorecards):
+        return found
+    raise UsageError(
+        f"{address} has no scorecard of its {len(results.runs())} runs;"
+        f" run `mlab score {address}` to write them"
+    )
 
 
 def _runs_of(text: str, cards: Sequence[Scorecard], agents: Names) -> "AgentRuns":

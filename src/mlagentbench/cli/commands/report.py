@@ -10,7 +10,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command("report")
-@click.argument("experiments", nargs=-1, required=True, metavar="EXP...", type=Path)
+@click.argument("experiments", nargs=-1, required=True, metavar="EXP...")
 @click.option(
     "--out",
     type=_FILE,
@@ -21,7 +21,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @json_option
 def command(
     *,
-    experiments: tuple[Path, ...],
+    experiments: tuple[str, ...],
     out: Path | None,
     csv: Path | None,
     latex: Path | None,
@@ -29,21 +29,23 @@ def command(
 ) -> None:
     """Write an HTML report about experiments.
 
-    The page works offline. To share logs, use `inspect view bundle`.
+    EXP may also be a study: a folder, or an address such as s3://bucket/name. Its
+    missing cells are listed. The page works offline. To share logs, use `inspect view
+    bundle`.
     """
     from mlagentbench.cli.console import err, print_json
-    from mlagentbench.experiment import Experiment
+    from mlagentbench.cli.options import open_results
     from mlagentbench.report import (
         headline_latex,
         runs_csv,
-        view_of,
         write_report,
         write_table,
     )
+    from mlagentbench.study import view_of_results
 
-    found = [Experiment(folder) for folder in experiments]
-    view = view_of(found)
-    page = out or (found[0].report if len(found) == 1 else Path("report.html"))
+    view = view_of_results([open_results(address) for address in experiments])
+    is_folder = len(experiments) == 1 and "://" not in experiments[0]
+    page = out or Path(experiments[0] if is_folder else "", "report.html")
     write_report(view, page)
     if csv is not None:
         write_table(csv, runs_csv(view.cards, view.experiments))

@@ -1,15 +1,13 @@
 """`mlab run`, with its estimate."""
 
-import math
-import sys
 from pathlib import Path
 
 import click
 
+from mlagentbench.cli.confirm import confirm, confirm_study, costs_in_words
 from mlagentbench.cli.console import err
 from mlagentbench.cli.options import chosen_names, run_options, task_arguments
-from mlagentbench.core import STALE_BASELINE, baseline_error
-from mlagentbench.evaluation import is_free
+from mlagentbench.core import STALE_BASELINE, UsageError, baseline_error
 from mlagentbench.experiment import NO_MODEL, Plan
 from mlagentbench.tasks import load_task
 
@@ -21,9 +19,9 @@ def command(
     *,
     tasks: tuple[str, ...],
     every: bool,
-    agent: str | None,
+    agent: tuple[str, ...],
     name: str | None,
-    model: str | None,
+    model: tuple[str, ...],
     roles: tuple[str, ...],
     votes: int | None,
     model_args: tuple[str, ...],
@@ -47,7 +45,11 @@ def command(
     open_report: bool,
     as_json: bool,
 ) -> int:
-    """Run an agent on tasks, grade it and write a report."""
+    """Run an agent on tasks, grade it and write a report.
+
+    With several agents or models, every agent runs with every model, as a study: see
+    `mlab study`. Agents that use no model run once.
+    """
     from mlagentbench.agents import usual_agent
     from mlagentbench.cli.options import (
         read_judge,
@@ -59,6 +61,11 @@ def command(
     from mlagentbench.experiment import BudgetOverride, RetryLimits, TotalLimits
 
     refuse_too_many(parallel)
+    models, first = dict.fromkeys(model), next(iter(model), None)
+    agents = dict.fromkeys(agent or [usual_agent(first)])
+    is_study = len(agents) > 1 or len(models) > 1
+    if is_study and name is not None:
+        raise UsageError("--name needs one agent and one model")
     known_prices = {}
     if prices is not None:
         from mlagentbench.run import read_prices
@@ -66,10 +73,10 @@ def command(
         known_prices = read_prices(prices)
     given = Plan(
         tasks=chosen_names(tasks, every=every),
-        agent=agent or usual_agent(model),
+        agent=next(iter(agents)),
         agent_name=name,
-        model=model or NO_MODEL,
-        roles=read_roles(roles, model),
+        model=first or NO_MODEL,
+        roles=read_roles(roles, first),
         judge=read_judge(roles, votes),
         model_args=read_model_args(model_args),
         patience=RetryLimits(max_retries=max_retries, attempt_timeout=attempt_timeout),
@@ -88,6 +95,14 @@ def command(
         parallel=parallel,
         out=out,
     )
+    if is_study:
+        return _run_study(
+            given,
+            (list(agents), list(models)),
+            yes=yes,
+            open_report=open_report,
+            as_json=as_json,
+        )
     from mlagentbench.run import check_plan
 
     plan = check_plan(given)
@@ -105,8 +120,34 @@ def command(
     return print_outcome(experiment, as_json=as_json)
 
 
-ASK_ABOVE_HOURS = 2.0
-ASK_ABOVE_DOLLARS = 10.0
+def _run_study(
+    plan: Plan,
+    who: tuple[list[str], list[str]],
+    *,
+    yes: bool,
+    open_report: bool,
+    as_json: bool,
+) -> int:
+    """Run several agents or models on the tasks of a plan, as a study."""
+    from mlagentbench.cli.console import StudyScreen
+    from mlagentbench.cli.outcome import print_study, save_study_report
+    from mlagentbench.study import (
+        StudyOptions,
+        planned_study,
+        run_study,
+        study_of_plan,
+    )
+
+    planned = study_of_plan(plan, *who)
+    out = str(plan.out / planned.name)
+    options = StudyOptions(out=out, parallel=plan.parallel, total=plan.total)
+    planned, _ = planned_study(planned, options)
+    if not confirm_study(planned, planned.cells, options, yes=yes):
+        return 1
+    with StudyScreen() as screen:
+        study = run_study(planned, options, observer=screen)
+    report = save_study_report(study, open_it=open_report)
+    return print_study(study, as_json=as_json, report=report)
 
 
 def confirm_plan(plan: Plan, *, without_asking: bool) -> bool:
@@ -117,39 +158,19 @@ def confirm_plan(plan: Plan, *, without_asking: bool) -> bool:
             err().print(f"{task.name}: {STALE_BASELINE}: {wrong}", markup=False)
     minutes = sum(plan.budget.applied(task.budget).minutes for task in tasks)
     hours = minutes * len(plan.seeds) / plan.parallel / 60
-    dollars = max_cost(plan)
     number = len(plan.tasks) * len(plan.seeds)
     runs = f"{number} run{'s' if number > 1 else ''} of agent {plan.agent_label}"
     parallel = f", {plan.parallel} in parallel" if plan.parallel > 1 else ""
-    err().print(f"{runs}{parallel}: at most {hours:.1f} h, {_price(dollars)}")
-    is_little = hours <= ASK_ABOVE_HOURS and dollars <= ASK_ABOVE_DOLLARS
-    if without_asking or is_little or not sys.stdin.isatty():
-        return True
-    return click.confirm("Continue?", default=True, err=True)
+    dollars = max_cost(plan)
+    sentence = f"{runs}{parallel}: at most {hours:.1f} h, {costs_in_words(dollars)}"
+    return confirm(sentence, hours, dollars, yes=without_asking)
 
 
 def max_cost(plan: Plan) -> float:
     """Return the highest cost of the plan's models; infinite without a limit."""
-    # What a judge costs is not part of a run, and so not limited by its budget.
-    if plan.judge is not None and _is_paid(plan.judge.model):
-        return math.inf
-    if not any(map(_is_paid, [plan.model, *plan.roles.values()])):
-        return 0.0
-    limit, total = plan.budget.cost_usd, plan.total.cost_usd
-    if limit is None:
-        return math.inf
+    from mlagentbench.study import max_cost_of_run
+
+    limit, total = max_cost_of_run(plan), plan.total.cost_usd
     most = limit * len(plan.tasks) * len(plan.seeds)
     # Runs that are running when the total is reached finish.
     return most if total is None else min(most, total + limit * plan.parallel)
-
-
-def _is_paid(model: str) -> bool:
-    return model != NO_MODEL and not is_free(model)
-
-
-def _price(dollars: float) -> str:
-    if dollars == 0.0:
-        return "no model costs"
-    if math.isinf(dollars):
-        return "model costs are not capped; set --max-cost DOLLARS per run"
-    return f"at most ${dollars:,.2f} for models"

@@ -12,7 +12,7 @@ from mlagentbench.cli.console import (
     print_status,
     print_table,
 )
-from mlagentbench.cli.options import json_option, select_runs
+from mlagentbench.cli.options import is_study, json_option, select_runs, split
 from mlagentbench.core import RunId, Step, Trace, UsageError, harmless, truncate
 from mlagentbench.report import number
 
@@ -48,17 +48,25 @@ def command(
     """Show the runs of an experiment, or the steps of a run.
 
     Lists the runs if EXP has several, and the steps if it has one. RUN is the id of a
-    run, or the name of its task, agent or model.
+    run, or the name of its task, agent or model. EXP may also be a study, and RUN a
+    cell of it.
     """
-    found, runs = select_runs(experiment, run)
-    if len(runs) > 1 and not (as_json or step or diff or prompt):
-        _print_runs(found, runs)
-        return
-    traces = {run: found.trace(run) for run in runs}
+    is_list = not (as_json or step or diff or prompt)
+    address, name = split(experiment)
+    if is_study(address):
+        chosen = _cells(address, run or name, is_list=is_list)
+    else:
+        found, runs = select_runs(experiment, run)
+        if is_list and len(runs) > 1:
+            _print_runs(found, runs)
+            return
+        chosen = [(found, one) for one in runs]
     if as_json:
-        print_json([trace.model_dump(mode="json") for trace in traces.values()])
+        traces = (found.trace(one) for found, one in chosen)
+        print_json([trace.model_dump(mode="json") for trace in traces])
         return
-    for one, trace in traces.items():
+    for found, one in chosen:
+        trace = found.trace(one)
         if prompt is not None:
             _print_prompt(found, one, prompt)
         elif step is not None:
@@ -71,11 +79,46 @@ def command(
 
 def _print_runs(experiment: "Experiment", runs: list[RunId]) -> None:
     from mlagentbench.experiment import read_status
+    from mlagentbench.report import status_table
 
     chosen = set(map(str, runs))
     known = read_status(experiment).runs
-    print_status(run for run in known if run.run in chosen)
+    print_status(status_table(run for run in known if run.run in chosen))
     click.echo(f"steps of a run: mlab show {shlex.quote(str(experiment.folder))} RUN")
+
+
+def _cells(
+    address: str, name: str, *, is_list: bool
+) -> "list[tuple[Experiment, RunId]]":
+    """Return the runs of a study that NAME picks; print a list if there are several."""
+    from mlagentbench.study import cell_table, open_study
+
+    study = open_study(address)
+    cells = [
+        cell
+        for cell in study.cells
+        if name in ("", cell.id, str(cell.run), *(vars(cell.run).values()))
+    ]
+    if not cells:
+        raise UsageError(
+            f"{address} has no cell, run, task, agent or model '{name}'; run `mlab show"
+            f" {shlex.quote(address)}` to list the cells"
+        )
+    if is_list and len(cells) > 1:
+        chosen = {cell.id for cell in cells}
+        print_status(
+            cell_table(cell for cell in study.status().cells if cell.cell in chosen)
+        )
+        click.echo(f"steps of a run: mlab show {shlex.quote(address)} CELL")
+        return []
+    published = study.store.published()
+    found = [cell for cell in cells if cell.id in published]
+    if not found:
+        raise UsageError(
+            f"no result of {cells[0].id} is published; run `mlab status"
+            f" {shlex.quote(address)}` to see how far the study is"
+        )
+    return [(study.experiment(cell.id), cell.run) for cell in found]
 
 
 def _print_trace(trace: Trace) -> None:

@@ -24,6 +24,7 @@ from mlagentbench.core import (
     Record,
     UsageError,
     harmless,
+    install_command,
     shortened,
 )
 from mlagentbench.study.cell import Cell
@@ -206,7 +207,7 @@ def _submitit() -> ModuleType:
         import submitit
     except ImportError as error:
         raise MachineError(
-            "--on slurm needs submitit; run `pip install 'mlagentbench[slurm]'`"
+            f"--on slurm needs submitit; install it with: {install_command('slurm')}"
         ) from error
     return submitit
 

@@ -39,6 +39,7 @@ def the_card(experiment):
     return card
 
 
+@pytest.mark.slow
 def test_inspect_command_passes_model_roles_and_settings(cache, tmp_path):
     done = subprocess.run(
         [Path(sys.executable).with_name("inspect"), "eval", TASK,

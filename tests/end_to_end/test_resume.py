@@ -58,6 +58,7 @@ def test_fork_from_a_step_that_was_not_taken_is_refused(tmp_path, undisturbed):
         source.fork(run_id, 99, Experiment(tmp_path / "other"))
 
 
+@pytest.mark.slow
 def test_a_fork_may_use_another_model(mlab, undisturbed, tmp_path):
     changes = {"agent": "thinker:gambler", "model": "scripted/thinker:patient"}
     source, new = undisturbed(THINKER.model_copy(update=changes)), tmp_path / "new"
@@ -91,6 +92,7 @@ def test_a_model_cannot_replace_that_of_an_agent_without_one(mlab, undisturbed):
     assert "only a fork" in mlab("resume", undisturbed(TUNER).folder, *words[4:]).err
 
 
+@pytest.mark.slow
 def test_the_prompt_of_a_step_is_what_the_model_was_sent(undisturbed):
     experiment = undisturbed(THINKER)
     (run_id,) = experiment.runs()

@@ -24,6 +24,7 @@ def endings(folder):
     return [card["ending"] for card in cards]
 
 
+@pytest.mark.slow
 def test_after_a_total_cost_no_run_starts_until_it_is_resumed(mlab, prices):
     said = mlab(*RUN, "--prices", prices, "--max-total-cost", 2)
     assert said.code == 1

@@ -60,6 +60,7 @@ def disturbed(place, request):
     return go
 
 
+@pytest.mark.slow
 def test_a_killed_sandbox_is_our_fault_and_the_run_is_repeated(place, disturbed):
     experiment = disturbed(0)
     first, second = experiment.scorecards

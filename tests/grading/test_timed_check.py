@@ -54,6 +54,7 @@ def test_constant_and_random_outputs_are_refused_as_wrong(examine, quick_folder)
     assert "refused as wrong: constant, random" in verdict.detail
 
 
+@pytest.mark.slow
 def test_a_grader_that_checks_no_output_fails_the_check(
     examine, quick_folder, tmp_path
 ):

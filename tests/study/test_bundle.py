@@ -16,6 +16,8 @@ from mlagentbench.study import Cell
 from mlagentbench.study.bundle import PathFilter, publish_bundle
 from mlagentbench.study.store import open_store
 
+pytestmark = pytest.mark.slow
+
 AGENT = """
 async def solve(context):
     for number in range(3):

@@ -68,6 +68,7 @@ def test_driver_runs_what_is_missing_and_nothing_twice(store):
     assert (end.published, end.missing, watcher.events) == (3, (), [])
 
 
+@pytest.mark.slow
 def test_killed_process_is_resumed(store, tmp_path):
     cell = walker(tmp_path)
 

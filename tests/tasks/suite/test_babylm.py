@@ -194,6 +194,7 @@ def test_the_probabilities_of_all_texts_add_up_to_no_more_than_one(in_torch):
     assert several_ways < one_way_to_cut
 
 
+@pytest.mark.slow
 def test_huge_logits_win_nothing(in_torch, submit):
     weights = by_frequency(["a"])
     weights["head.weight"][:] = 1e30

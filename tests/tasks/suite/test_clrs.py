@@ -283,6 +283,7 @@ def test_five_gradings_are_the_same_to_the_last_digit(judge):
     assert None not in scores
 
 
+@pytest.mark.slow
 def test_the_processor_that_was_submitted_is_the_one_that_is_judged(judge):
     plain = judge(mixing("state"), drawn_numbers()).score
     other = judge(mixing("state.transpose(1, 2) * edges"), drawn_numbers()).score

@@ -104,6 +104,7 @@ def test_the_prompt_of_a_step_is_what_the_model_was_sent(undisturbed):
     assert "was written" in prompt.messages[5].text
 
 
+@pytest.mark.slow
 def test_tokens_are_counted_from_the_recorded_replies(undisturbed):
     (card,) = undisturbed(THINKER).scorecards
     assert card.tokens["input"] == sum(100 * (turn + 1) for turn in range(card.steps))

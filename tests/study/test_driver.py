@@ -37,6 +37,7 @@ def walker(tmp_path, seed=0):
     return quick_cell(seed, "tests.support.walkers:walk", settings=settings)
 
 
+@pytest.mark.slow
 def test_driver_runs_what_is_missing_and_nothing_twice(store):
     walk = "tests.support.walkers:walk"
     cells = [quick_cell(0), quick_cell(0, walk)]

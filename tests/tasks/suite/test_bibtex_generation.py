@@ -173,6 +173,7 @@ def test_five_gradings_of_a_tool_that_draws_by_chance_give_one_score(judge):
     assert len({judge(drawing).score for _ in range(5)} - {None}) == 1
 
 
+@pytest.mark.slow
 def test_a_fake_service_and_invented_entries_gain_nothing(judge):
     honest = judge(STARTER).score
     fake = "def words(text): return []\ndef search(*_, **__): return []\n"

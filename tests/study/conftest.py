@@ -1,4 +1,4 @@
-"""A real object store on loopback."""
+"""A study in a folder, and a real object store on loopback."""
 
 import itertools
 import os
@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from tests.support.studies import new_store
 
 _numbers = itertools.count()
 
@@ -64,3 +65,14 @@ def address(request, tmp_path, monkeypatch):
     if request.param == "s3":
         return request.getfixturevalue("s3")
     return str(tmp_path / "store")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(cache, monkeypatch):
+    monkeypatch.setenv("MLAB_CACHE", str(cache))
+
+
+@pytest.fixture
+def store(tmp_path):
+    """An empty study in a folder."""
+    return new_store(tmp_path / "study")

@@ -8,7 +8,6 @@ import threading
 import pytest
 from tests.support.studies import (
     Watcher,
-    new_store,
     process_of,
     quick_cell,
     run_cells,
@@ -20,16 +19,6 @@ from mlagentbench.experiment.plan import TotalLimits
 from mlagentbench.study.executor import Outcome
 
 BROKEN = quick_cell(agent="no_such_module:agent")
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(cache, monkeypatch):
-    monkeypatch.setenv("MLAB_CACHE", str(cache))
-
-
-@pytest.fixture
-def store(tmp_path):
-    return new_store(tmp_path / "study")
 
 
 def walker(tmp_path, seed=0):

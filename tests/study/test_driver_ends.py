@@ -15,7 +15,6 @@ import pytest
 from loopback import provider
 from tests.support.studies import (
     Watcher,
-    new_store,
     quick_cell,
     run_cells,
     scorecards,
@@ -30,16 +29,6 @@ pytestmark = pytest.mark.slow
 
 WALK = "tests.support.walkers:walk"
 STOP = b'{"running": true}'
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(cache, monkeypatch):
-    monkeypatch.setenv("MLAB_CACHE", str(cache))
-
-
-@pytest.fixture
-def store(tmp_path):
-    return new_store(tmp_path / "study")
 
 
 def thinker(seed):

@@ -40,16 +40,6 @@ def nodes(cache, tmp_path_factory):
         yield nodes
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(cache, monkeypatch):
-    monkeypatch.setenv("MLAB_CACHE", str(cache))
-
-
-@pytest.fixture
-def store(tmp_path):
-    return new_store(tmp_path / "study")
-
-
 def run_on_ray(store, cells, executor, watcher=None, **options):
     options.setdefault("copy_seconds", 0.0)
     return Driver(store, cells, executor, DriverOptions(**options), watcher).run()

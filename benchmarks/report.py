@@ -15,14 +15,15 @@ from mlagentbench.core.scorecard import (
     FailureMode,
     Finding,
     Harness,
+    Level,
     ProcessCheck,
     RunSeconds,
     SandboxUsed,
     Scorecard,
     Starter,
 )
-from mlagentbench.core.success import success_threshold
-from mlagentbench.core.task import Direction
+from mlagentbench.core.success import gap_closed, success_threshold
+from mlagentbench.core.task import Direction, Scale
 from mlagentbench.core.trace import Ending, Measurement, Seconds, Spent, Step, Trace
 from mlagentbench.evaluation.process.examine import CHECKS
 from mlagentbench.report.data import CodeChanges, ExperimentView, code_changes
@@ -44,6 +45,7 @@ AGENTS = {
 }
 TOKENS = {"tuner": 0, "research": 400_000, "classic": 150_000}
 STARTER = Starter(mean=0.5, sd=0.004, n=8)
+TUNED, REFERENCE = (Starter(mean=mean, sd=0.004, n=8) for mean in (0.54, 0.65))
 CODE = "".join(f"layer_{n} = block(width={n}, dropout=0.1)\n" for n in range(120))
 EDITED = CODE.replace("dropout=0.1", "dropout=0.3")
 OBSERVATION = "epoch 3 of 10, loss 0.6312, validation 0.5120, 12.4 s\n" * 25
@@ -94,6 +96,9 @@ def made_card(
     valid = ending.counts and dice.random() > 0.08
     gain = dice.gauss(AGENTS[agent, model], 0.1) if valid else None
     success = gain is not None and gain > 0.1
+    closed = gap_closed(
+        STARTER.mean * (1 + (gain or 0.0)), STARTER.mean, REFERENCE.mean, Scale.LINEAR
+    )
     return Scorecard(
         run=f"{task}:{agent}:{model}:{seed}",
         task=task,
@@ -112,6 +117,14 @@ def made_card(
         improvement=gain,
         success=success,
         significant=success,
+        gap_closed=None if gain is None else closed,
+        normalised=max(0.0, closed or 0.0),
+        level=_level(closed or 0.0),
+        tuned=TUNED,
+        reference=REFERENCE,
+        validation_queries=STEPS // 2,
+        cpu_seconds=dice.uniform(300, 600),
+        calibration_seconds=2.0,
         steps=STEPS,
         actions={"Edit Script": 20, "Execute Script": 25, "Final Answer": 1},
         process={name: _check(dice) for name in CHECKS},
@@ -128,6 +141,11 @@ def made_card(
     )
 
 
+def _level(closed: float) -> Level:
+    least = {Level.GOLD: 1.0, Level.SILVER: 0.5, Level.BRONZE: 0.3}
+    return next((level for level, at in least.items() if closed >= at), Level.NONE)
+
+
 def made_trace(card: Scorecard, dice: random.Random) -> Trace:
     """Make up fifty steps: think, edit, execute."""
     steps = [
@@ -142,7 +160,12 @@ def made_trace(card: Scorecard, dice: random.Random) -> Trace:
             ok=number % 7 != 0,
             error=None if number % 7 else "execution_failed",
             validation=_measured(card, number, dice) if number % 2 else None,
-            spent=Spent(steps=number, seconds=20.0 * number),
+            spent=Spent(
+                steps=number,
+                seconds=20.0 * number,
+                tokens=TOKENS[card.agent] * number // STEPS,
+                cost=card.cost_usd * number / STEPS,
+            ),
             seconds=Seconds(model=6, execute=12, harness=0.5),
             started="2026-11-16T08:00:00Z",
         )

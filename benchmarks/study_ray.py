@@ -52,7 +52,9 @@ models = ["scripted/study_ray:respond"]
 seeds = {bash}
 """
 COMMANDS = ("ls", "cat train.py", "python train.py")
-TIMES_AND_PLACES = {"seconds", "created", "resumed"}
+TIMES_AND_PLACES = {
+    *("seconds", "cpu_seconds", "calibration_seconds", "created", "resumed"),
+}
 
 
 def respond(messages: list[Any]) -> dict[str, Any]:

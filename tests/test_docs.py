@@ -200,6 +200,17 @@ def test_commands_with_a_key_work_with_a_local_server(page, cache, tmp_path):
 
 
 @pytest.mark.slow
+def test_commands_of_the_page_about_the_paper_work(cache, tmp_path):
+    fresh = tool("fresh")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {"PATH": path, "MLAB_CACHE": str(cache)}
+    wanted = fresh.chosen(["docs/paper.md"], {""})
+    assert fresh.run_blocks(wanted, tmp_path, environment) == []
+    assert "house{-}price & 0.0 \\\\" in (tmp_path / "tables.tex").read_text()
+    assert "mini,Average,starter,1,2,2," in (tmp_path / "tables.csv").read_text()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_python_on_a_page_runs(page, cache, tmp_path):
     for block in tool("fresh").blocks(page):

@@ -39,6 +39,7 @@ resume or report it.
 | [`steps.jsonl`](#stepsjsonl) | scores of steps, after `mlab score --steps` |
 | [`opinions.jsonl`](#opinionsjsonl) | votes of an LLM judge (`--role judge=MODEL`) |
 | `submissions/RUN/` | the submitted files |
+| `units/RUN.npz` | NumPy arrays: the units of a score, if its grader returns them |
 | `snapshots/` | the workspace after each step; each file is stored once, by digest |
 | `logs/*.eval` | Inspect's log, for `mlab view`; the harness never reads it |
 | `report.html` | the report, one file that works offline |

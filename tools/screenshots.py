@@ -38,8 +38,8 @@ TALLEST, HERO = 1_700, 1_000
 WIDE, PHONE = 1180, 400
 FROM_PAPER = ("agents", "success", "improvement-by-task", "categories")
 FROM_STUDY = (
-    *("curves", "budgets", "spending", "time", "failures", "checks"),
-    *("runs", "endings", "compare"),
+    *("normalised", "curves", "costs", "budgets", "spending", "time", "failures"),
+    *("checks", "runs", "endings", "compare"),
 )
 _EXACT = Image.Dither.NONE
 # What sticks to the window would be over a picture taller than the window.

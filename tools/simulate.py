@@ -14,11 +14,14 @@ import argparse
 import json
 import math
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from simulated_studies import Point, points, shares  # beside this file
+from simulated_studies import Point, shares, study_points  # beside this file
+from simulated_units import unit_points
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "simulation.md"
@@ -48,9 +51,21 @@ def main() -> None:
     sys.exit(0 if all(map(holds, grouped(rows).values())) else 1)
 
 
+def points() -> list[Point]:
+    """Return the complete grid."""
+    return [*study_points(), *unit_points()]
+
+
 def simulated(studies: int) -> list[Row]:
-    """Make every study of every point of the grid."""
-    return [row for point in points() for row in rows_of(point, studies)]
+    """Make every study of every point of the grid, on all cores."""
+    with ProcessPoolExecutor() as pool:
+        made = pool.map(rows_at, range(len(points())), repeat(studies))
+        return [row for rows in made for row in rows]
+
+
+def rows_at(number: int, studies: int) -> list[Row]:
+    """Make the studies of the point with this number: points cannot be pickled."""
+    return rows_of(points()[number], studies)
 
 
 def kept() -> list[Row]:

@@ -66,8 +66,8 @@ def shares(point: Point, studies: int) -> dict[str, float]:
     return {name: sum(one[name] for one in counted) / studies for name in counted[0]}
 
 
-def points() -> Iterator[Point]:
-    """Go through the whole grid."""
+def study_points() -> Iterator[Point]:
+    """Go through the grid of studies without units."""
     yield from interval_points()
     yield from difference_points()
     yield from equality_points()

@@ -147,4 +147,4 @@ def _agent_runs(results: Experiment | Study, cards: Sequence[Scorecard]) -> Agen
             f"{_place(results)} has runs of {len(names)} agents; compare experiments"
             " of one agent each, or use `mlab compare EXP:NAME EXP:NAME`"
         )
-    return AgentRuns(name=names.pop(), cards=tuple(cards))
+    return AgentRuns(name=names.pop(), cards=tuple(cards), units=results.units)

@@ -52,7 +52,6 @@ ONE_IMPORTER = {
     "run.llm_judge.prompt": "what a judge reads, apart from how it is asked",
     "run.models.local_server": _PROCESS,
     "run.run_context": "the contract of agents, apart from how a run begins and ends",
-    "run.validation": "people look for validation by that name",
     "study.bundle": "what a bundle holds, apart from how a cell runs",
     "study.cell_process": _PROCESS,
     "study.local_executor": _EXECUTOR,

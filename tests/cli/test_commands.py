@@ -35,9 +35,17 @@ def test_json_is_one_document_and_nothing_else(mlab, command):
     [
         (["run", "house-price", "--edition", "full"],
          "task house-price has no edition 'full'; choose from: mini"),
-        (["tasks", "--edition", "full"], "no edition 'full'; choose from: mini"),
+        (["tasks", "--edition", "full"], "no task has an edition 'full'"),
         (["run"], "name a task"),
         (["run", "house-price", "--all"], "not both"),
+        (["run", "house-price", "--suite", "paper"], "--all or --suite, not both"),
+        (["run", "--all", "--suite", "paper"], "--all or --suite, not both"),
+        (["run", "house-price", "--preset", "paper"], "needs a language model"),
+        (
+            ["run", "--preset", "paper", "--agent", "research", "--agent", "act"],
+            "run them with a command of their own",
+        ),
+        (["report", ".", "--paper", "--out", "page.html"], "remove --out"),
         (["run", "house-price", "-A", "novalue"], "KEY=VALUE"),
         (["run", "house-price", "-A", "foo=1"], "its settings: trials"),
         (["run", "house-price", "-A", "trials=abc"],

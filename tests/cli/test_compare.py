@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 from tests.paper.fixture import paper_cards, write_paper_experiment
 from tests.support.command_line import run
+from tests.support.records import card
+
+from mlagentbench.core.scorecard import Starter
+from mlagentbench.core.units import Units
+from mlagentbench.experiment.experiment import Experiment
 
 OPUS, TURBO = "Claude v3 Opus", "GPT-4-turbo"
 compare = partial(run, "compare")
@@ -58,6 +63,20 @@ def test_intervals_without_bounds_are_null_in_json(tmp_path):
     [pair] = json.loads(out, parse_constant=pytest.fail)["pairs"]
     assert code == 0
     assert pair["improvement"]["difference"]["low"] is None
+
+
+def test_noise_of_the_test_set_is_paired_by_the_units_of_both(tmp_path):
+    reference = Starter(mean=50.0, sd=1.0, n=8)
+    facts = {"gap_closed": 0.2, "improvement": 0.1, "reference": reference}
+    sides = []
+    for name in ("one", "two"):
+        cards = [card("toy", n, agent=name, score=90.0, **facts) for n in range(3)]
+        sides.append(write(tmp_path / name, cards))
+        for one in cards:
+            units = Units(values=tuple((80.5 + n,) for n in range(20)))
+            Experiment(tmp_path / name).write_units(one.run, units)
+    (pair,) = json.loads(compare(*sides, "--json").out)["pairs"]
+    assert pair["paired_tasks"] == ["toy@1/mini"]
 
 
 def test_more_sides_are_compared_in_pairs_with_correction(paper):

@@ -8,7 +8,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.support.code_task import REFERENCE, quick_code_task
+from tests.support.code_task import (
+    REFERENCE,
+    copy_task,
+    csv_rows,
+    quick_code_task,
+)
+
+from mlagentbench.tasks.skeleton import write_skeleton
 
 QUICK = Path(__file__).parents[1] / "data/recorded/task"
 
@@ -144,6 +151,52 @@ def test_an_agent_and_outside_work_of_its_name_are_two_columns(mlab, answers, tm
     compared = mlab("compare", recorded, folder)
     assert compared.code == 0, compared.err
     assert compared.out.startswith("A: starter\nB: starter (external)\n")
+
+
+def test_scores_on_hidden_data_are_counted_by_name(mlab, tmp_path):
+    write_skeleton("rain", "tabular", tmp_path / "rain")
+    said = mlab("workspace", "./rain", "work")
+    assert "mlab grade ./rain work --validation" in said.out
+
+    def write(name, part, value):
+        rows = csv_rows(tmp_path / f"work/data/{part}.csv")
+        assert "strength" not in rows[0]
+        lines = [f"{row['Id']},{value}\n" for row in rows]
+        (tmp_path / name).write_text("Id,strength\n" + "".join(lines))
+
+    def measured(*words):
+        said = mlab("grade", "./rain", *words, "--validation")
+        return said.code, table(said.out)
+
+    write("work/validation.csv", "validation", 50)
+    code, (row,) = measured("work")
+    assert (code, row["submission"], row["queries"]) == (0, "work", "1")
+    assert float(row["validation mae"].split()[0]) > 1
+    write("other.csv", "validation", 40)
+    _, rows = measured("work", "other.csv", "--as", "me")
+    assert [row["queries"] for row in rows] == ["1", "2"]
+    (tmp_path / "bad.csv").write_text("Id,strength\n")
+    code, rows = measured("bad.csv", "--as", "me")
+    assert (code, rows[0]["queries"]) == (1, "2")
+    assert "rows are missing" in rows[0]["problem"]
+    assert not [*tmp_path.glob("runs/*/*")]
+
+    write("test.csv", "test", 50)
+    for gradings in ("1", "2"):
+        said = mlab("grade", "./rain", "test.csv", "--as", "me")
+        assert [row["gradings"] for row in table(said.out)] == [gradings]
+
+
+def test_validation_of_a_task_without_that_split_is_refused(mlab, tmp_path):
+    edits = (
+        ("task.toml", "[validation]", "[editions.other]"),
+        ("task.toml", 'answers = "validation.csv"', 'data = "real"\nsize_mb = 1'),
+        ("task.toml", 'truth = "data/validation.csv"', 'summary = "none"'),
+    )
+    task = copy_task(QUICK, tmp_path / "task", *edits)
+    said = mlab("grade", task, task, "--validation")
+    assert said.code == 2
+    assert "has no validation split" in said.err
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def run_id(seed: int) -> RunId:
 def card(seed: int, **changes) -> Scorecard:
     good = {
         "agent": "tuner", "score": 18000.0, "improvement": 0.3, "success": True,
-        "steps": 1, "starter": Starter(mean=26000, sd=200, n=16),
+        "steps": 1, "version": 2, "starter": Starter(mean=26000, sd=200, n=16),
     }  # fmt: skip
     return records.card("house-price", seed, **(good | changes))
 
@@ -42,7 +42,7 @@ def card(seed: int, **changes) -> Scorecard:
 def asked(**changes) -> ExperimentSpec:
     task = load_task("house-price")
     given = {"agent": "tuner", "seeds": SEEDS, "packages": {"numpy": "2.0"}} | changes
-    return experiment_spec(task, task_digest(task.folder), **given)
+    return experiment_spec(task, task_digest(task.folder, "mini"), **given)
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_an_experiment_is_read_back_whole(made):
     (change,) = view.code[str(run_id(0))].files
     assert (change.name, change.kind) == ("train.py", "changed")
     assert "+print('other code')" in change.lines
-    assert view.budgets["house-price@1/mini"][0].steps == 50
+    assert view.budgets["house-price@2/mini"][0].steps == 50
 
 
 @pytest.mark.parametrize("spoil", [Path.unlink, lambda path: path.write_text("{")])
@@ -191,7 +191,7 @@ def test_scores_of_changed_task_folders_are_not_averaged(made):
     state = asked().tasks[0].model_copy(update={"digest": "0" * 64})
     view = view_of([made("one", started="8:00"), made("two", tasks=(state,))])
     current = asked().tasks[0].digest[:8]
-    names = [f"house-price@1/mini ({digest})" for digest in (current, "0" * 8)]
+    names = [f"house-price@2/mini ({digest})" for digest in (current, "0" * 8)]
     (table,) = suite_tables(view.cards)
     assert [row.name for row in table.rows] == names
     assert [summary.mixed for summary in table.summaries] == [True]

@@ -5,8 +5,6 @@ import math
 import multiprocessing
 import os
 import re
-import statistics
-import sys
 
 import pytest
 from tests.support.code_task import quick_code_task
@@ -50,6 +48,7 @@ def busy_core():
     burner.join()
 
 
+@pytest.mark.slow
 def test_the_reference_is_faster_than_the_starter(run_agent):
     card, steps = run_agent("reference")
     assert card.ending is Ending.SUBMITTED
@@ -89,13 +88,9 @@ def test_the_reference_is_faster_while_a_core_is_busy(folder, cache, busy_core):
 
 
 @pytest.mark.slow
-def test_twenty_gradings_while_a_core_is_busy_give_about_the_same_score(
-    cache, busy_core, capsys
-):
-    scores = _gradings(load_task("vectorization"), cache, 20)
-    spread = statistics.stdev(scores) / statistics.mean(scores)
-    with capsys.disabled():
-        sys.stdout.write(f"\n{min(scores):.4f} to {max(scores):.4f}, sd {spread:.1%}\n")
+def test_two_gradings_while_a_core_is_busy_pass_the_same_threshold(cache, busy_core):
+    # benchmarks/timed_grading.py does the same with twenty gradings.
+    scores = _gradings(load_task("vectorization"), cache, 2)
     assert all(score <= 0.10 for score in scores), scores
 
 

@@ -90,6 +90,7 @@ def test_the_user_chooses_the_name_of_an_agent(mlab, run_agent):
     assert "quick:ann 2:none:0" in mlab("show", folder).out
 
 
+@pytest.mark.slow
 def test_a_folder_changed_after_measuring_gives_no_success(mlab, quick, tmp_path):
     assert mlab("run", quick, "--agent", "starter", "--out", "before").code == 0
     (before,) = (tmp_path / "before").iterdir()

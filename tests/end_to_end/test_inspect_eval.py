@@ -68,6 +68,7 @@ def test_inspect_command_passes_model_roles_and_settings(cache, tmp_path):
     assert card.score is not None
 
 
+@pytest.mark.slow
 def test_openai_compatible_server_is_the_model_of_the_run(evaluate, monkeypatch):
     with provider(RESEARCH.model) as server:
         for name, value in server.environment.items():

@@ -3,12 +3,14 @@
 from contextlib import contextmanager
 
 import pytest
+from fake_models import refused
 from fake_models.cases import CASES
 from loopback import provider
+from tests.support.quick_task import QUICK_TASK
 from thinking import plan_for, trace_of
 
 from mlagentbench.core.trace import Ending
-from mlagentbench.experiment.plan import RetryLimits
+from mlagentbench.experiment.plan import Plan, RetryLimits
 from mlagentbench.run.pipeline import resume, run
 
 FAULTS = ("rate_limit", "failure", "malformed", "hang", "break_off")
@@ -49,9 +51,8 @@ def test_an_agent_does_the_same_over_the_network(case, serve, cache):
     assert all(bool(one.get("stream")) == streaming for one in server.requests)
 
 
-@pytest.mark.parametrize(
-    "streaming", [pytest.param(True, marks=pytest.mark.slow), False]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("streaming", [True, False])
 def test_a_run_survives_the_faults_of_a_provider(streaming, serve, cache):
     patience = RetryLimits(max_retries=8, attempt_timeout=4)
     options = {"model_args": {"stream": streaming}, "patience": patience}
@@ -81,3 +82,48 @@ def test_a_key_is_written_nowhere(serve, cache):
     kept = [path for path in experiment.folder.rglob("*") if path.is_file()]
     assert len(kept) > 5
     assert not [path for path in kept if secret in path.read_bytes()]
+
+
+OUTAGE = RuntimeError("503 Service Unavailable")
+BAD_REPLY = KeyError("choices")
+
+
+@pytest.fixture
+def sessions(tmp_path, cache, monkeypatch):
+    """Run a model that works for one step, once for each error; return the cards."""
+
+    def ended(*errors):
+        model = f"scripted/{refused.__name__}:respond"
+        plan = Plan(
+            tasks=(str(QUICK_TASK),), agent="bash", settings={"protocol": "text"},
+            model=model, name="exp", out=tmp_path,
+        )  # fmt: skip
+        monkeypatch.setattr(refused, "error", errors[0])
+        experiment = run(plan, cache=cache)
+        cards = list(experiment.scorecards)
+        for error in errors[1:]:
+            monkeypatch.setattr(refused, "error", error)
+            resume(experiment, cache=cache)
+            cards += experiment.scorecards
+        return cards
+
+    return ended
+
+
+def test_a_second_void_in_a_row_by_the_models_own_reply_counts(sessions):
+    first, second = sessions(BAD_REPLY, BAD_REPLY)
+    assert first.ending is Ending.PROVIDER_ERROR
+    assert first.reason.startswith("the model's own reply made its provider fail: ")
+    assert first.score is None
+    assert second.ending is Ending.STOPPED
+    assert second.reason.startswith("twice in a row the model's own reply")
+    # The starter's submission is graded: a score, and no success.
+    assert second.score is not None
+    assert not second.success
+
+
+@pytest.mark.slow
+def test_voids_by_outages_never_count(sessions):
+    cards = sessions(BAD_REPLY, OUTAGE, BAD_REPLY, OUTAGE, OUTAGE)
+    assert [card.ending for card in cards] == [Ending.PROVIDER_ERROR] * 5
+    assert "503 Service Unavailable" in cards[-1].reason

@@ -5,11 +5,12 @@ from pydantic import ValidationError
 from tests.support.records import model_call
 
 from mlagentbench.core.scorecard import RunSeconds
-from mlagentbench.core.trace import Trace
+from mlagentbench.core.trace import Seconds, Trace
 from mlagentbench.evaluation.cost import (
     Price,
     call_cost,
     cost_of,
+    cpu_seconds,
     price_of,
     priced,
     run_cost,
@@ -140,3 +141,12 @@ def test_repricing_does_not_depend_on_what_was_recorded(counts, recorded):
     calls = [model_call(usage={"input": count}, cost=recorded) for count in counts]
     found = priced(recorded * len(calls), calls, {"m": PLAIN})
     assert found.usd == pytest.approx(sum(counts) * 2 / MILLION, abs=1e-6)
+
+
+def test_cpu_seconds_of_steps_add_up_and_are_unknown_if_no_step_has_them(make_trace):
+    trace = make_trace(3)
+    assert cpu_seconds(trace) is None
+    first, *rest = trace.steps
+    counted = first.model_copy(update={"seconds": Seconds(cpu=1.5)})
+    twice = trace.model_copy(update={"steps": (counted, counted, *rest)})
+    assert cpu_seconds(twice) == 3.0

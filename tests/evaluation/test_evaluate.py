@@ -1,9 +1,12 @@
 import pytest
 from tests.support.records import CONTEXT, end, model_call, step, toy_task
 
-from mlagentbench.core.scorecard import Origin, RunId
-from mlagentbench.core.trace import Ending, Seconds, Spent, Trace
+from mlagentbench.core.scorecard import Level, Origin, RunId
+from mlagentbench.core.task import Baseline, Measured, Scale
+from mlagentbench.core.trace import Ending, Measurement, Seconds, Spent, Trace
+from mlagentbench.core.units import Units
 from mlagentbench.evaluation.by_budget import StepVerdict
+from mlagentbench.evaluation.competence import BaselineUnits
 from mlagentbench.evaluation.cost import Price
 from mlagentbench.evaluation.evaluate import Verdict, evaluate_run
 
@@ -29,6 +32,8 @@ def test_a_valid_submission_is_compared_with_starter_and_reference():
     card = evaluate_run(toy(), RUN, trace(), Verdict(score=75.0), CONTEXT)
     assert card.improvement == pytest.approx(0.25)
     assert card.gap_closed == pytest.approx(0.5)
+    assert card.normalised == pytest.approx(0.5)
+    assert (card.reference.mean, card.tuned, card.level) == (50.0, None, None)
     assert card.success
     assert card.significant
     assert (card.run, card.task, card.version) == ("toy:tuner:none:7", "toy", 2)
@@ -116,3 +121,70 @@ def test_a_price_list_decides_the_cost_and_without_one_the_model_is_named():
     card = evaluate_run(toy(), RUN, trace(), Verdict(), under)
     assert card.cost_usd == pytest.approx(0.25 + 2 * (10 + 4))
     assert card.unpriced == ()
+
+
+def test_a_scorecard_has_the_calibration_of_its_machine():
+    context = CONTEXT.model_copy(update={"calibration_seconds": 0.25})
+    card = evaluate_run(toy(), RUN, trace(), Verdict(score=75.0), context)
+    assert card.calibration_seconds == 0.25
+
+
+def test_the_final_code_is_checked_too():
+    code = {"made.py": "requests.get('http://x')"}
+    context = CONTEXT.model_copy(update={"code": code})
+    card = evaluate_run(toy(), RUN, trace(), Verdict(), context)
+    assert [one.steps for one in card.process["forbidden"].evidence] == [()]
+
+
+def test_the_units_of_a_run_are_compared_with_those_of_the_baselines():
+    def units(shift):
+        return Units(values=tuple((80.0 + item + shift,) for item in range(40)))
+
+    scores = (99.5, 99.4, 99.6)
+    starter = Baseline(mean=99.5, sd=0.1, n=3, date="", scores=scores)
+    reference = Baseline(mean=50.0, sd=0.1, n=3, date="")
+    tuned = starter.model_copy(update={"mean": 98.0, "scores": ()})
+    task = toy_task(
+        scale=Scale.LOG,
+        measured=Measured(
+            starter=starter, reference=reference, tuned=tuned, digest="x"
+        ),
+    )
+    stored = BaselineUnits(starter=tuple(units(score - 99.5) for score in scores))
+    verdict = Verdict(score=79.5, units=units(-20.0), score_ci=(76.0, 83.0))
+    context = CONTEXT.model_copy(update={"baseline_units": stored})
+    card = evaluate_run(task, RUN, trace(), verdict, context)
+    low, high = card.improvement_ci
+    assert 0.19 < low < card.improvement < high < 0.21
+    assert card.significant
+    assert (card.level, card.tuned.mean) == (Level.BRONZE, 98.0)
+    assert (card.scale, card.score_ci) == (Scale.LOG, (76.0, 83.0))
+    alone = evaluate_run(task, RUN, trace(), verdict, CONTEXT)
+    assert alone.improvement_ci is None
+
+
+def test_a_run_without_a_valid_submission_has_zero_and_a_stale_one_claims_nothing():
+    invalid = Verdict(submission_error="no")
+    assert evaluate_run(toy(), RUN, trace(), invalid, CONTEXT).normalised == 0.0
+    broken = evaluate_run(toy(), RUN, trace(Ending.BROKEN), invalid, CONTEXT)
+    assert broken.normalised is None
+    stale = toy().model_copy(update={"digest": "y"})
+    card = evaluate_run(stale, RUN, trace(), invalid, CONTEXT)
+    assert (card.normalised, card.level) == (None, None)
+    unmeasured = toy(with_baseline=False)
+    assert evaluate_run(unmeasured, RUN, trace(), invalid, CONTEXT).normalised is None
+
+
+def test_failed_measurements_are_validation_queries_too():
+    steps = (
+        step(1, validation=Measurement(metric="mae", value=1.0), note="validation"),
+        step(2, note="validation could not be measured: a row is missing"),
+        step(3, note="something else", seconds=Seconds(cpu=1.25)),
+        step(4, seconds=Seconds(cpu=2.0)),
+    )
+    card = evaluate_run(
+        toy(), RUN, trace().model_copy(update={"steps": steps}), Verdict(), CONTEXT
+    )
+    assert card.validation_queries == 2
+    assert card.cpu_seconds == 3.25
+    assert evaluate_run(toy(), RUN, trace(), Verdict(), CONTEXT).cpu_seconds is None

@@ -1,11 +1,12 @@
 """An experiment's folder."""
 
 import pytest
-from tests.support.records import end
+from tests.support.records import card, end
 
 from mlagentbench.core.disk import write_atomically
 from mlagentbench.core.errors import UsageError
 from mlagentbench.core.scorecard import RunId
+from mlagentbench.core.units import Units
 from mlagentbench.experiment.experiment import Experiment, StepScore
 from mlagentbench.experiment.trace_file import TraceWriter
 
@@ -82,3 +83,17 @@ def test_step_scores_are_sorted_and_truncated_lines_are_left_out(tmp_path):
     with (tmp_path / "steps.jsonl").open("ab") as steps:
         steps.write(b'{"run": "r", "st')
     assert experiment.step_scores() == {"r": scores[::-1]}
+
+
+def test_units_of_a_run_are_kept_until_a_grading_returns_none(tmp_path):
+    run = RunId(task="toy", agent="a", model="b/c", seed=0)
+    experiment = Experiment(tmp_path)
+    units = Units(values=((0.5,), (1.5,)), clusters=(0, 0))
+    assert experiment.read_units(run) is None
+    experiment.write_units(run, units)
+    assert experiment.read_units(str(run)) == units
+    assert experiment.units == {}
+    experiment.add_scorecard(card(task="toy", agent="a", model="b/c"))
+    assert experiment.units == {str(run): units}
+    experiment.write_units(run, None)
+    assert experiment.units == {}

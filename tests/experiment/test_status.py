@@ -7,6 +7,7 @@ from mlagentbench.core.trace import Called, Ending, Measurement, Spent
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.status import State, read_status
 from mlagentbench.experiment.trace_file import TraceWriter
+from mlagentbench.tasks.load import load_task
 
 RUNS = [f"house-price:a:none:{seed}" for seed in range(4)]
 
@@ -15,7 +16,7 @@ RUNS = [f"house-price:a:none:{seed}" for seed in range(4)]
 def experiment(tmp_path):
     """One run of each state: finished, stopped, running, waiting."""
     found = Experiment(tmp_path / "exp")
-    task = toy_task(id="house-price")
+    task = toy_task(id="house-price", version=load_task("house-price").version)
     found.create(experiment_spec(task, seeds=(0, 1, 2, 3)))
     found.add_scorecard(card("house-price", 0, score=90.0, cost_usd=1.0))
     found.add_scorecard(card("house-price", 1, ending=Ending.INTERRUPTED))

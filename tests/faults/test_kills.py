@@ -39,9 +39,8 @@ def test_code_that_was_graded_before_a_kill_is_known_afterwards(quick):
     assert known == hashlib.sha256(submitted).hexdigest()
 
 
-@pytest.mark.parametrize(
-    "kind", ["tuner", pytest.param("thinker", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["tuner", "thinker"])
 def test_killed_at_any_moment_a_run_ends_as_if_nothing_had_been(place, kind):
     reference = undisturbed(place, kind)
     chance = random.Random(kind)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.core.errors import GraderError
+from mlagentbench.core.units import Aggregate, Units
 from mlagentbench.grading.grader import (
     GraderPool,
     grade_answers,
@@ -24,6 +25,7 @@ import os, sys, time
 from pathlib import Path
 from mlagentbench.core.errors import SubmissionError
 from mlagentbench.core.task import Graded
+from mlagentbench.core.units import Aggregate, Units
 
 calls = []
 
@@ -33,6 +35,11 @@ def grade(answers: Path, truth: Path) -> float | Graded:
     if command == "refuse": raise SubmissionError("no such row")
     if command == "raise": raise KeyError("ours")
     if command == "units": return Graded(score=0.25, units=(0.0, 0.5))
+    if command == "ratio": return Graded(score=0.4, units=Units(
+        aggregate=Aggregate.RATIO, values=((1, 2), (1, 3)), clusters=(4, 9)))
+    if command == "other units": return Graded(score=0.25, units=(0.0, 0.51))
+    if command == "many units": return Graded(score=1 / 3, units=(1 / 3,) * 50_000)
+    if command == "too many": return Graded(score=1 / 3, units=(1 / 3,) * 500_000)
     if command == "bad units": return Graded(score=0.25, units=(0.0, float("nan")))
     if command == "nan": return float("nan")
     if command == "memory": bytearray(2**40)
@@ -51,7 +58,8 @@ def grade(answers: Path, truth: Path) -> float | Graded:
 
 COMMANDS = (
     *("score", "refuse", "raise", "nan", "memory", "exit", "quit", "abort"),
-    *("noise", "threads", "input", "calls", "units", "bad units"),
+    *("noise", "threads", "input", "calls", "units", "bad units", "ratio"),
+    *("other units", "many units", "too many"),
 )
 
 
@@ -110,6 +118,17 @@ def test_the_score_of_the_grader_is_returned(graded, text, score):
     assert graded[text].submission_error is None
 
 
+def test_units_are_passed_on_with_an_interval_of_the_score(graded):
+    plain, ratio = graded["units"], graded["ratio"]
+    assert plain.units == Units(values=((0.0,), (0.5,)))
+    assert plain.score_ci == (0.0, 0.5)
+    assert ratio.units.aggregate is Aggregate.RATIO
+    assert ratio.units.clusters == (4, 9)
+    assert len(graded["many units"].units.values) == 50_000
+    assert graded["score"].units is None
+    assert graded["score"].score_ci is None
+
+
 def test_a_submission_error_or_too_much_memory_is_the_submissions_fault(graded):
     assert graded["refuse"].submission_error == "no such row"
     assert "more memory" in graded["memory"].submission_error
@@ -121,6 +140,8 @@ def test_a_submission_error_or_too_much_memory_is_the_submissions_fault(graded):
         ("raise", "KeyError: 'ours'"),
         ("nan", "not a finite number"),
         ("bad units", "finite number"),
+        ("other units", "score is 0.25, but the mean of its units is 0.255"),
+        ("too many", "more than 8 MB of units"),
         ("exit", "exit 3"),
         ("quit", "exit"),
         ("abort", "exit -6: .*last words"),

@@ -12,6 +12,7 @@ import pytest
 from tests.support.code_task import COMPUTING_STARTER, REFERENCE, STARTER
 
 from mlagentbench.core.errors import SandboxError
+from mlagentbench.core.units import Aggregate
 from mlagentbench.tasks.load import load_task
 from mlagentbench.tasks.prepare import prepare_task
 
@@ -47,6 +48,8 @@ def test_a_score_is_the_time_relative_to_the_starter(grade_layer, code, least, m
     assert least < verdict.score < most
     low, high = verdict.score_ci
     assert low <= verdict.score <= high
+    assert verdict.units.aggregate is Aggregate.MEDIAN
+    assert len(verdict.units.values) == 2
 
 
 @pytest.mark.parametrize(
@@ -88,6 +91,26 @@ def test_a_wrong_output_is_refused_with_its_reason(grade_layer, body, reason):
 )
 def test_a_file_that_cannot_be_imported_is_refused(grade_layer, code, reason):
     assert reason in grade_layer(code).submission_error
+
+
+@pytest.fixture
+def impatient_folder(quick_folder, tmp_path):
+    """The same task with one CPU second for the import."""
+    folder = tmp_path / "impatient"
+    shutil.copytree(quick_folder, folder)
+    toml = folder / "task.toml"
+    limit = "[grading]\nloading_seconds = 1\n"
+    toml.write_text(toml.read_text().replace("[grading]\n", limit))
+    return folder
+
+
+@pytest.mark.parametrize("split", ["visible", "hidden"])
+def test_check_and_grading_have_the_same_import_limit(
+    grade_layer, impatient_folder, split
+):
+    code = "while True: pass\n" + REFERENCE
+    verdict = grade_layer(code, split=split, folder=impatient_folder)
+    assert verdict.submission_error == "layer.py: it was not ready after 1 s"
 
 
 def test_a_missing_file_is_refused(grade_layer):

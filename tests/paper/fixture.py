@@ -8,6 +8,7 @@ from mlagentbench.core.scorecard import Harness, SandboxUsed, Scorecard, Starter
 from mlagentbench.core.success import SUCCESS_THRESHOLD
 from mlagentbench.core.task import Direction
 from mlagentbench.core.trace import Ending
+from mlagentbench.report.paper import PAPER_METRICS
 
 HERE = Path(__file__).parent
 BASELINE = "Baseline"
@@ -31,6 +32,9 @@ GAIN = 3 / 16
 and losses, 2 of 5 and 3 of 7, cancel out exactly."""
 SMALL_LOSS = -0.0002
 """What `-0.0` is read as."""
+ALL_GAIN = 1 - 2e-6
+"""What `100.0` is read as: 20,000 dollars against a baseline of 1e10. A score of
+exactly 0 would be no submission in the original's evaluation."""
 
 LOWER = frozenset(
     {
@@ -105,7 +109,8 @@ def _gains(
     *, runs: int, successes: int, printed: str, valid_at_zero: int
 ) -> list[float]:
     """Choose what the valid runs of a cell gained."""
-    mean = SMALL_LOSS if printed == "-0.0" else float(printed) / 100
+    exact = {"-0.0": SMALL_LOSS, "100.0": ALL_GAIN}
+    mean = exact.get(printed, float(printed) / 100)
     if successes and mean > SUCCESS_THRESHOLD:
         return [mean] * successes
     if not successes and printed == "0.0":
@@ -126,7 +131,7 @@ def _card(task: str, column: str, seed: int, gain: float | None) -> Scorecard:
         model=column,
         seed=seed,
         ending=Ending.SUBMITTED,
-        metric="multiple of the baseline's score",
+        metric=PAPER_METRICS[task],
         direction=direction,
         score=None if gain is None else 1 + direction.sign * gain,
         submission_error="no valid submission" if gain is None else None,

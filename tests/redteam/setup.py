@@ -77,9 +77,9 @@ def hints_text(hints: dict[str, object], **changed: object) -> str:
     return json.dumps(hints | changed)
 
 
-def label_rows(job: Job) -> bytes:
-    """Return some rows of the held-out labels, as they stand in their file."""
-    truth = (job.prepared.private / job.task.truth).read_bytes()
+def label_rows(job: Job, name: str = "") -> bytes:
+    """Return some rows of the held-out labels, or of those in another private file."""
+    truth = (job.prepared.private / (name or job.task.truth)).read_bytes()
     return b"\n".join(truth.splitlines()[1:4])
 
 
@@ -104,6 +104,7 @@ def _needles(job: Job, key: str) -> dict[str, object]:
     texts = {name: path.read_bytes()[-200:] for name, path in own.items()}
     texts |= {"canary": CANARY.encode(), "key": key.encode()}
     texts["label_rows"] = label_rows(job)
+    texts["validation_rows"] = label_rows(job, job.task.validation.truth)
     return {name: base64.b64encode(text).decode() for name, text in texts.items()}
 
 

@@ -81,7 +81,7 @@ async def bare(setup: AttackSetup, attack: Attack) -> Seen:
 async def bare_finds_all(setup: AttackSetup, attack: Attack) -> Seen:
     """Run a search as a plain child: bare, it must find every thing it looks for."""
     seen = await bare(setup, attack)
-    whole = seen.succeeded and seen.evidence.startswith("5 of 5")
+    whole = seen.succeeded and seen.evidence.startswith("6 of 6")
     return Seen(whole, seen.evidence)
 
 

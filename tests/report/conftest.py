@@ -196,6 +196,85 @@ def make_experiment(*, seeds: int = 3, steps: int = 14) -> ExperimentView:
     )
 
 
+def scored_card(card: Scorecard, facts: TaskFacts, **changes: Any) -> Scorecard:
+    """Add what newer scorecards hold: baselines, normalised score, level, queries."""
+    starter, reference = facts.starter, Starter(mean=facts.reference, sd=0.01, n=8)
+    tuned = Starter(mean=0.6 * starter.mean + 0.4 * reference.mean, sd=0.01, n=4)
+    gap = None
+    if card.score is not None:
+        gap = (card.score - starter.mean) / (reference.mean - starter.mean)
+    level = next(
+        name
+        for name, least in (("gold", 1), ("silver", 0.5), ("bronze", 0.4), ("none", -9))
+        if (gap or 0.0) >= least or name == "none"
+    )
+    new = {
+        "reference": reference, "tuned": tuned, "gap_closed": gap, "level": level,
+        "normalised": max(0.0, gap or 0.0), "validation_queries": 7,
+        "cpu_seconds": 210.0, "calibration_seconds": 2.0,
+    }  # fmt: skip
+    return Scorecard.model_validate(card.model_dump() | new | changes)
+
+
+def make_scored(*, seeds: int = 4, steps: int = 14) -> ExperimentView:
+    """Make the same experiment with normalised scores and graded steps."""
+    plain = make_experiment(seeds=seeds, steps=steps)
+    facts = {one.name: one for one in plain.tasks}
+    cards = [scored_card(card, facts[card.score_name]) for card in plain.cards]
+    return plain.model_copy(
+        update={
+            "cards": tuple(cards),
+            "tasks": tuple(map(_validated, plain.tasks)),
+            "traces": tuple(map(_with_costs, plain.traces)),
+            "step_scores": {
+                trace.run: _graded(trace) for trace in plain.traces if trace.steps
+            },
+        }
+    )
+
+
+def _validated(facts: TaskFacts) -> TaskFacts:
+    """Add validation scores of the baselines."""
+    starter, reference = facts.starter.mean, facts.reference
+    tuned = 0.6 * starter + 0.4 * reference
+    validation = {"starter": starter, "tuning baseline": tuned, "reference": reference}
+    return facts.model_copy(update={"validation": validation})
+
+
+def _with_costs(trace: Trace) -> Trace:
+    paid = 0 if ":none:" in trace.run else 1
+    steps = [
+        step.model_copy(
+            update={
+                "spent": Spent(
+                    steps=step.step,
+                    seconds=20.0 * step.step,
+                    tokens=paid * 7_000 * step.step,
+                    cost=paid * 0.02 * step.step,
+                ),
+                "validation": step.validation
+                and step.validation.model_copy(
+                    update={
+                        "low": 0.98 * step.validation.value,
+                        "high": 1.02 * step.validation.value,
+                    }
+                ),
+            }
+        )
+        for step in trace.steps
+    ]
+    return trace.model_copy(update={"steps": tuple(steps)})
+
+
+def _graded(trace: Trace) -> tuple[tuple[int, float], ...]:
+    """Grade every measured step a little below what validation promised."""
+    return tuple(
+        (step.step, 0.99 * step.validation.value)
+        for step in trace.steps
+        if step.validation
+    )
+
+
 def make_one_run() -> ExperimentView:
     """Make one run with a plan, two executions, changed code and a final answer."""
     run = make_card(
@@ -279,6 +358,11 @@ def experiment_of() -> Callable[..., ExperimentView]:
 @pytest.fixture(scope="session")
 def experiment() -> ExperimentView:
     return make_experiment()
+
+
+@pytest.fixture(scope="session")
+def scored() -> ExperimentView:
+    return make_scored()
 
 
 @pytest.fixture(scope="session")

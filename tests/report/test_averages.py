@@ -85,15 +85,85 @@ def test_the_headline_names_the_highest_and_who_cannot_be_told_from_it(card):
     bad = [card(task=t, agent="bad", seed=s, **FAILED) for t in tasks for s in range(4)]
     (line,) = headlines(suite_tables([*bad, *near, *good]))
     assert line.first.column.who == "good"
-    assert [other.column.who for other in line.level] == ["near"]
+    assert [other.column.who for other in line.ties] == ["near"]
 
 
 def test_without_counted_runs_nobody_is_first(card):
     (line,) = headlines(suite_tables([card(ending=Ending.BROKEN, **INVALID)]))
     assert line.first is None
-    assert line.level == ()
+    assert line.ties == ()
 
 
 def test_an_agent_without_a_model_is_named_alone(card):
     assert who(card()) == "tuner"
     assert who(card(agent="research", model="x/y")) == "research / x/y"
+
+
+def test_the_normalised_mean_weighs_tasks_alike_and_has_two_intervals(card):
+    once = [card(task="a", normalised=0.9)]
+    often = [card(task="b", seed=seed, normalised=0.1 * seed) for seed in range(3)]
+    found = summed([*once, *often]).normalised
+    assert found.average.here.value == pytest.approx(0.5)
+    assert found.average.new is not None
+    assert (found.average.here.low, found.average.new.low) == (0.0, 0.0)
+
+
+def test_an_older_scorecard_is_counted_and_in_no_normalised_mean(card):
+    found = summed([card(normalised=0.6), card(seed=1)]).normalised
+    assert (found.average.here.value, found.runs, found.without) == (0.6, 1, 1)
+
+
+def test_validation_queries_are_averaged_over_runs_that_recorded_them(card):
+    new = [card(task=task, normalised=0.5, validation_queries=n)
+           for task, n in (("a", 4), ("b", 8))]  # fmt: skip
+    assert summed([*new, card(task="c")]).normalised.queries == 6.0
+
+
+def test_two_versions_of_a_task_have_no_normalised_mean(card):
+    both = [card(version=1, normalised=0.2), card(version=2, normalised=0.4)]
+    assert summed(both).normalised.average is None
+    # An older scorecard of version 1 does not take the mean away from version 2.
+    old = both[0].model_copy(update={"normalised": None})
+    assert summed([old, both[1]]).normalised.average.here.value == 0.4
+
+
+def test_runs_are_counted_by_level_unless_no_tuning_baseline_is_known(card):
+    runs = [card(seed=n, normalised=1.0, level=level) for n, level in enumerate(
+        ("gold", "none", "gold")
+    )]  # fmt: skip
+    levels = summed(runs).normalised.levels
+    assert levels == {"none": 1, "bronze": 0, "silver": 0, "gold": 2}
+    assert summed([card(normalised=0.5)]).normalised.levels == {}
+
+
+def test_the_normalised_score_orders_the_standings(card):
+    often = card(agent="often", normalised=0.3)
+    far = card(agent="far", normalised=0.9, **FAILED)
+    (line,) = headlines(suite_tables([often, far]))
+    assert line.lead == "normalised"
+    assert [found.column.who for found in line.standings] == ["far", "often"]
+    assert line.first.column.who == "far"
+
+
+def test_success_leads_if_no_run_has_a_normalised_score(card):
+    (line,) = headlines(suite_tables([card(agent="bad", **FAILED), card(agent="good")]))
+    assert (line.lead, line.first.column.who) == ("success", "good")
+
+
+def test_the_axis_of_intervals_reaches_beyond_the_reference(card):
+    cards = [card(seed=seed, normalised=1.5 + 0.1 * seed) for seed in range(4)]
+    (line,) = headlines(suite_tables(cards))
+    assert line.extent == line.first.normalised.average.here.high > 1.65
+
+
+def test_voided_attempts_are_counted_even_if_the_run_was_repeated(card):
+    void = card(ending=Ending.PROVIDER_ERROR, **INVALID)
+    assert summed([void, card(attempt=2)]).voided == 1
+
+
+def test_single_runs_without_an_interval_are_not_called_close(card):
+    cards = [card(agent=f"a{n}", normalised=0.1 * n) for n in range(3)]
+    (line,) = headlines(suite_tables(cards))
+    assert not line.first.normalised.average.here.bounded
+    assert line.ties == ()
+    assert line.extent == 1.0

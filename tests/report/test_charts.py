@@ -1,5 +1,6 @@
 import pytest
 
+from mlagentbench.core.scorecard import Starter
 from mlagentbench.core.task import Direction
 from mlagentbench.core.text import embedded
 from mlagentbench.core.trace import Ending, Measurement, Trace
@@ -79,6 +80,34 @@ def test_validation_and_test_scores_have_separate_panels(card, step):
     assert (curve.validation.steps, curve.test.steps) == ((1, 2), (1, 2))
     assert curve.test.values == (20100.0, 17900.6)
     assert curve.test.values[0] not in curve.validation.values
+
+
+def test_each_panel_has_the_baselines_on_its_own_data(scored):
+    task = charts(scored).by_step[0]
+    assert [line.name for line in task.validation.lines] == [
+        *("starter", "tuning baseline", "reference")
+    ]
+    assert [line.name for line in task.test.lines] == [
+        *("starter", "tuning baseline", "success threshold", "reference")
+    ]
+
+
+def test_baselines_are_drawn_beside_the_costs_as_normalised_scores(scored):
+    (edition,) = charts(scored).editions
+    assert [(line.name, line.value) for line in edition.cost_lines] == [
+        ("starter", 0.0), ("tuning baseline", 0.4), ("reference", 1.0),
+    ]  # fmt: skip
+    assert all(map(edition.has_costs, ("steps", "seconds", "tokens", "dollars")))
+
+
+def test_costs_that_no_run_had_are_not_drawn(card, step):
+    view = measured_view(
+        card(normalised=0.5, reference=Starter(mean=1.0, sd=0.1, n=8)), step, [20500.0]
+    )
+    graded = view.model_copy(update={"step_scores": {card().run: ((1, 20100.0),)}})
+    (edition,) = charts(graded).editions
+    assert edition.has_costs("steps")
+    assert not edition.has_costs("tokens")
 
 
 def test_a_run_without_a_score_has_no_test_panel(card, step):

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tests.support.records import toy_task
 
 from mlagentbench.core.scorecard import Starter
-from mlagentbench.core.task import DataKind
+from mlagentbench.core.task import Baseline, DataKind, Measured
 from mlagentbench.core.trace import Trace
 from mlagentbench.report.data import ExperimentView, code_changes, task_facts
 
@@ -20,6 +20,35 @@ def test_a_measured_task_brings_its_baselines():
     assert facts.success_threshold == pytest.approx(180.0)
     assert facts.reference == 150.0
     assert facts.data is DataKind.REAL
+
+
+def test_a_measured_task_brings_validation_scores_of_its_baselines():
+    first, last = (
+        Baseline(mean=mean, sd=1.0, n=2, date="", validation=(mean + 1, mean + 3))
+        for mean in (200.0, 150.0)
+    )
+    tuned = first.model_copy(update={"mean": 180.0, "validation": ()})
+    measured = Measured(starter=first, reference=last, tuned=tuned, digest="x")
+    facts = task_facts(toy_task(measured=measured))
+    assert facts.validation == {"starter": 202.0, "reference": 152.0}
+    assert list(facts.baselines) == [
+        *("starter", "tuning baseline", "success threshold", "reference")
+    ]
+    assert facts.baselines["tuning baseline"] == 180.0
+
+
+def test_a_card_keeps_the_baselines_it_was_graded_with(card):
+    task = task_facts(toy_task()).model_copy(
+        update={"name": "house-price@1/mini", "validation": {"starter": 101.0}}
+    )
+    own = card(reference=Starter(mean=15980.0, sd=1.0, n=8))
+    facts = a_view(own, tasks=(task,)).facts(own)
+    assert (facts.starter, facts.reference) == (own.starter, 15980.0)
+    assert facts.validation == {}
+    same = card(starter=task.starter, tuned=Starter(mean=80.0, sd=1.0, n=4))
+    facts = a_view(same, tasks=(task,)).facts(same)
+    assert (facts.tuned, facts.reference) == (80.0, 50.0)
+    assert facts.validation == {"starter": 101.0}
 
 
 def test_unmeasured_task_has_no_success_threshold():

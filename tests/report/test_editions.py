@@ -58,6 +58,13 @@ def test_time_that_nobody_accounts_for_is_other(card):
     assert spent([card(seconds=RunSeconds(model=3))]).seconds.other == 0
 
 
+def test_cpu_time_needs_every_run_and_calibration_any(card):
+    new = card(cpu_seconds=30.0, calibration_seconds=2.0)
+    assert (spent([new]).cpu, spent([new]).calibration) == (30.0, 2.0)
+    both = spent([new, card(seed=1)])
+    assert (both.cpu, both.calibration) == (None, 2.0)
+
+
 def test_runs_that_do_not_count_are_not_averaged(card):
     assert spent([card(ending=Ending.BROKEN)]) is None
 
@@ -107,6 +114,21 @@ def test_nothing_valid_by_then_counts_as_no_improvement(card):
     ]
     (curve,) = budget_curves(cards, columns(cards))
     assert curve.points[0].improvement.value == pytest.approx(0.05)
+
+
+def test_a_budget_has_a_normalised_score_if_every_run_has_one(card):
+    known = {"normalised": 0.5, "reference": Starter(mean=11043.1, sd=9.0, n=8)}
+    points = BudgetPoint(steps=10, score=16043.1), BudgetPoint(steps=10, score=None)
+    cards = [
+        card(seed=seed, steps=20, by_budget=(point,), **known)
+        for seed, point in enumerate(points)
+    ]
+    (curve,) = budget_curves(cards, columns(cards))
+    assert curve.points[0].normalised.value == pytest.approx(0.25)
+    assert curve.points[0].normalised.low == 0.0
+    old = cards[0].model_copy(update={"normalised": None})
+    (curve,) = budget_curves([old, cards[1]], columns(cards))
+    assert curve.points[0].normalised is None
 
 
 def test_agents_without_scored_steps_have_no_budget_curve(card):

@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlagentbench.core.errors import RecordError
-from mlagentbench.core.scorecard import BudgetPoint, FirstSuccess, ProcessCheck
+from mlagentbench.core.scorecard import (
+    BudgetPoint,
+    FirstSuccess,
+    ProcessCheck,
+    Starter,
+)
 from mlagentbench.core.trace import Ending
 from mlagentbench.report.export import (
     cell,
@@ -92,6 +97,32 @@ def test_the_headline_table_bounds_its_averages(experiment):
     for row in rows:
         assert row.endswith(" \\\\")
         assert (row.count("&"), row.count("[")) == (4, 2)
+
+
+def test_the_normalised_score_is_the_first_column_of_the_headline_table(card):
+    cards = [card(seed=n, normalised=0.5 + 0.1 * n) for n in (0, 1)]
+    lines = headline_latex([*cards, card(agent="old")]).splitlines()
+    assert "% Runs without a normalised score: 1." in lines
+    assert "Agent & Normalised & Success & Improvement & Runs & Tasks \\\\" in lines
+    assert "\\begin{tabular}{lrrrrr}" in lines
+    first, second = lines[lines.index("\\midrule") + 1 :][:2]
+    assert first.startswith("tuner & 0.55 [0.00, 1.19] & 100.0 [")
+    assert second.startswith("old & -- & 100.0 [")
+
+
+def test_the_baselines_of_newer_runs_are_in_the_csv(card):
+    new = card(
+        normalised=0.5, level="bronze", reference=Starter(mean=1.5, sd=0.1, n=8),
+        validation_queries=3, cpu_seconds=4.5, calibration_seconds=2.5,
+        improvement_ci=(0.1, 0.2),
+    )  # fmt: skip
+    first, second = read(runs_csv([new, card(seed=1)]))
+    names = ("normalised", "level", "reference_mean", "validation_queries")
+    assert [first[name] for name in names] == ["0.5", "bronze", "1.5", "3"]
+    assert (first["cpu_seconds"], first["calibration_seconds"]) == ("4.5", "2.5")
+    assert first["improvement_ci"] == "0.1 0.2"
+    assert second["normalised"] == second["reference_mean"] == ""
+    assert not {"reference", "tuned"} & set(first)
 
 
 def test_a_hostile_agent_cannot_write_into_the_table(card):

@@ -12,6 +12,7 @@ from mlagentbench.report.number_format import (
     fitted,
     fitted_end,
     fitting,
+    hundredths,
     listed,
     number,
     percent,
@@ -147,3 +148,13 @@ def test_long_lists_of_names_end_with_a_count():
 )
 def test_times_are_written_to_the_minute(text, shown):
     assert number_format.moment(text) == shown
+
+
+def test_a_normalised_score_has_two_digits_unless_it_is_huge_or_missing():
+    assert [hundredths(score) for score in (0.0, 0.618, 1.1)] == [
+        "0.00",
+        "0.62",
+        "1.10",
+    ]
+    assert hundredths(12_345.6) == "12,346"
+    assert hundredths(None) == "none"

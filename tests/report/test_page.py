@@ -9,7 +9,7 @@ import pytest
 from tests.support.records import end
 
 from mlagentbench.core.errors import RecordError
-from mlagentbench.core.scorecard import BudgetPoint, RunId, SandboxUsed
+from mlagentbench.core.scorecard import BudgetPoint, RunId, SandboxUsed, Starter
 from mlagentbench.core.trace import Ending, Trace
 from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.page import render, write_report
@@ -60,6 +60,80 @@ def test_the_headline_counts_every_run(page, experiment):
 
 def text_of(*cards):
     return Text(render(ExperimentView(title="t", created="now", cards=cards))).text
+
+
+@pytest.fixture(scope="module")
+def scored_page(scored):
+    return Text(render(scored)).text
+
+
+def test_the_normalised_score_leads_with_both_intervals(scored_page):
+    assert "Highest normalised score of 3 agents 0." in scored_page
+    score = r"\d\.\d\d to \d\.\d\d"
+    assert re.search(f"These 4 tasks {score} New tasks like these {score}", scored_page)
+    assert re.search(r"Levels of its runs \d+ gold, \d+ silver", scored_page)
+    assert re.search(r"Success rate \d+\.\d % .* Mean improvement \+", scored_page)
+
+
+def test_the_page_shows_what_an_untouched_starter_gets(scored_page):
+    assert re.search(r"An untouched starter gets 0\.0[1-9] ", scored_page)
+    assert "computed from the standard deviation of its measured scores" in scored_page
+
+
+def test_validation_queries_and_their_inflation_are_shown(scored_page):
+    assert "The best of 7 measured validation scores (the median" in scored_page
+    assert re.search(r"Success, % Improvement Queries Tasks", scored_page)
+    assert "Validation queries 7" in scored_page
+
+
+def test_provider_errors_are_shown_beside_success_rates(scored_page):
+    assert "Excluded 4 1 by provider errors" in scored_page
+    assert re.search(r"\d+ of \d+ 3 excluded 1 provider error", scored_page)
+
+
+def test_the_cost_of_several_runs_is_in_a_table(scored_page):
+    assert "Best of 1 Best of 2 Best of 3 Best of 4 Steps a run Time" in scored_page
+    scores = r"(\d\.\d\d ){4}"
+    assert re.search(rf"{scores}14\.0 4 min 40 s 98\.0 k \$\d", scored_page)
+
+
+def test_cpu_time_is_shown_and_calibration_if_machines_differ(scored_page, card):
+    assert "CPU time in the sandbox 3 min 30 s" in scored_page
+    assert "different speed" not in scored_page
+    text = text_of(card(calibration_seconds=2.0), card(seed=1, calibration_seconds=3.0))
+    assert "1 min 15 s calibration 2.00 s" in text
+    assert "A fixed computation took 2.00 to 3.00 CPU s" in text
+
+
+def test_a_run_without_a_normalised_score_is_marked(card):
+    text = text_of(card(normalised=0.5), card(seed=1))
+    assert "1 run without a normalised score is in no mean of it." in text
+    assert "1 of 2 runs without a normalised score" in text
+    assert "Runs without a normalised score house-price:tuner:none:1: graded" in text
+
+
+def test_a_task_in_two_versions_is_named_in_full_in_the_table_of_runs(card):
+    text = text_of(card(), card(version=2, normalised=0.5, seed=1))
+    assert "house-price @1/mini tuner" in text
+    assert "house-price @2/mini tuner" in text
+    assert "Highest" not in text
+    assert "Normalised score 0.50 tuner" in text
+
+
+def test_a_stale_baseline_is_marked_in_the_table_of_runs(card):
+    stale = card(baseline_error="the task folder changed", seed=1)
+    assert "submitted stale 17,901" in text_of(card(normalised=0.5), stale)
+
+
+def test_the_report_of_one_run_leads_with_its_normalised_score(card):
+    new = card(
+        normalised=0.62, level="none", reference=Starter(mean=15980.0, sd=90.0, n=8)
+    )
+    text = text_of(new)
+    assert "Normalised score 0.62 0 is the starter, 1 the reference" in text
+    assert "Test score 17,901: MAE on held-out data" in text
+    assert "an unchanged starter gets 0.03 on average" in text
+    assert "Level none" in text
 
 
 def test_editions_have_tables_of_their_own(card):

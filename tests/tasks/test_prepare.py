@@ -1,3 +1,4 @@
+import asyncio
 import csv
 import os
 import random
@@ -13,8 +14,14 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.core.errors import MachineError, TaskError
+from mlagentbench.grading.submission import grade_saved
 from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import find_prepared, prepare_task, verify
+from mlagentbench.tasks.prepare import (
+    find_prepared,
+    prepare_task,
+    shuffled_truth,
+    verify,
+)
 from mlagentbench.tasks.skeleton import write_skeleton
 
 PREPARE = """
@@ -44,14 +51,14 @@ def rows(path):
 
 def test_prepared_data_lies_under_a_name_that_says_what_decided_it(task, own_cache):
     prepared = prepare_task(task, own_cache)
-    name = f"house-price@1-mini-{prepared.digest[:12]}"
+    name = f"house-price@2-mini-{prepared.digest[:12]}"
     assert prepared.public == own_cache / "prepared" / name / "public"
     assert prepared.private == own_cache / "prepared" / name / "private"
     assert prepared.cache == own_cache
     assert verify(prepared) == []
 
 
-def test_house_price_is_split_anew_and_keeps_its_test_prices(task, cache, archives):
+def test_house_price_shows_prices_of_the_training_part_only(task, cache, archives):
     prepared = prepare_task(task, cache)
     data = prepared.public / "data"
     assert {path.name for path in data.iterdir()} == {
@@ -62,13 +69,41 @@ def test_house_price_is_split_anew_and_keeps_its_test_prices(task, cache, archiv
     }
     parts = [rows(data / f"{name}.csv") for name in ("train", "validation", "test")]
     assert [len(part) for part in parts] == [760, 300, 400]
-    assert "SalePrice" in parts[0][0]
-    assert "SalePrice" in parts[1][0]
-    assert "SalePrice" not in parts[2][0]
+    assert ["SalePrice" in part[0] for part in parts] == [True, False, False]
     ids = [row["Id"] for part in parts for row in part]
     assert ids == [str(number) for number in range(1, 1461)]
-    answers = rows(prepared.private / "answers.csv")
-    assert [row["Id"] for row in answers] == ids[1060:]
+    hidden = [
+        row["Id"]
+        for name in (task.validation.truth, task.truth)
+        for row in rows(prepared.private / name)
+    ]
+    assert hidden == ids[760:]
+
+
+def test_the_format_of_a_submission_is_checked_without_the_held_out_labels(
+    task, own_cache
+):
+    prepared = prepare_task(task, own_cache)
+    truth = rows(prepared.private / task.truth)
+    (prepared.private / task.truth).unlink()
+    shuffled = shuffled_truth(task, prepared)
+    assert shuffled.parent.stat().st_mode & 0o777 == 0o700
+    moved = rows(shuffled)
+    assert [row["Id"] for row in moved] == [row["Id"] for row in truth]
+    prices = [[int(row["SalePrice"]) for row in table] for table in (truth, moved)]
+    assert sorted(prices[0]) == sorted(prices[1])
+    assert sum(a == b for a, b in zip(*prices, strict=True)) < 10
+
+    def refusal(answers):
+        saved = own_cache / "saved"
+        saved.mkdir(exist_ok=True)
+        (saved / "submission.csv").write_text(answers)
+        found = grade_saved(task, prepared, saved, split="visible")
+        return asyncio.run(found).submission_error
+
+    valid = "".join(f"{row['Id']},1\n" for row in truth)
+    assert refusal(f"Id,SalePrice\n{valid}") is None
+    assert "399 of 400 rows are missing" in refusal("Id,SalePrice\n1061,1\n")
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o700), (0o002, 0o770)])

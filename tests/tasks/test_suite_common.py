@@ -44,7 +44,7 @@ def grade():
 def test_any_bytes_are_a_number_or_refused(place, grade, content):
     (place / "submission.csv").write_bytes(content)
     try:
-        score = grade(place / "submission.csv", place / "truth.csv")
+        score = grade(place / "submission.csv", place / "truth.csv").score
         refusal = "submission.csv"
     except SubmissionError as error:
         score, refusal = 0.0, str(error)

@@ -68,6 +68,9 @@ async def autogpt(context: Context) -> None:
         format=_FORMAT,
         config=GenerateConfig(temperature=0.0, max_tokens=4_000),
         next="Determine exactly one command to use, in the JSON format above.",
+        # The paper's agents saw only the output of scripts. Tasks with visible
+        # labels keep the note, because it is in the prompts of recorded runs.
+        shows_measured=not context.task.hides_validation,
     )
     conversation = Conversation(
         prompt("autogpt", answering=protocol.explanation(_FORMAT)),

@@ -12,7 +12,7 @@ async def starter(context: Context) -> None:
 
 async def reference(context: Context) -> None:
     """Write every file of the reference solution, execute it and submit."""
-    solution = context.task.folder / "reference"
+    solution = context.task.part("reference")
     for path in sorted(solution.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             name = path.relative_to(solution).as_posix()

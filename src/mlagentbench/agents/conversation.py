@@ -124,6 +124,8 @@ class ChatStyle:
     config: GenerateConfig
     next: str
     """The question for the next action."""
+    shows_measured: bool = True
+    """Whether the model reads the validation scores that the harness measured."""
 
 
 async def chat(context: Context, style: ChatStyle, conversation: Conversation) -> None:
@@ -144,7 +146,8 @@ async def chat(context: Context, style: ChatStyle, conversation: Conversation) -
         step = await context.act(request.action, said=request.fields, **request.input)
         if ACTIONS[request.action].ends_run:
             return
-        conversation.add(style.protocol.exchange(parsed.output, step.told))
+        seen = step.told if style.shows_measured else step.observation
+        conversation.add(style.protocol.exchange(parsed.output, seen))
         await conversation.summarize_if_long(context, parsed.output)
         left = context.remaining().steps
         question, bad_replies = f"{style.next} {left} steps are left.", 0

@@ -102,7 +102,9 @@ def _as_tool(action: Action, context: Context, over: _Over) -> BaseTool:
         step = await over.unless(_step(action, context, given))
         if action.ends_run and step.ok:
             raise _OverError
-        return step.told
+        # The paper's agents saw only the output of scripts. Tasks with visible labels
+        # keep the note, because it is in the prompts of recorded runs.
+        return step.observation if context.task.hides_validation else step.told
 
     texts = {
         name: {"type": "string", "description": text}

@@ -11,12 +11,13 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from mlagentbench.core import RunId, Step, Task, Trace, first_lines, harmless
+from mlagentbench.core import first_lines, harmless
 from mlagentbench.report import with_unit
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
+    from mlagentbench.core import RunId, Step, Task, Trace
     from mlagentbench.experiment import Experiment
     from mlagentbench.report import StatusTable
     from mlagentbench.study import CellEvent
@@ -104,7 +105,7 @@ def print_status(table: "StatusTable") -> None:
 class RunLine:
     """One run in the live display; a resumed one continues where it was."""
 
-    def __init__(self, task: Task, past: Trace | None = None) -> None:
+    def __init__(self, task: "Task", past: "Trace | None" = None) -> None:
         self._sign = task.direction.sign
         self._metric = task.metric
         self._unit = task.unit
@@ -117,7 +118,7 @@ class RunLine:
             self.take(step)
         self._now = "resuming" if self._step else "starting"
 
-    def take(self, step: Step) -> None:
+    def take(self, step: "Step") -> None:
         self._step = step.step
         self._now = step.action if step.ok else f"{step.action} (failed)"
         if step.validation is None:
@@ -172,16 +173,16 @@ class Screen:
         if self._piece is not None:
             self._bar.advance(self._piece, amount)
 
-    def run_started(self, run: RunId, task: Task) -> None:
+    def run_started(self, run: "RunId", task: "Task") -> None:
         self._clear_bar()
         past = None if self._resumed is None else self._resumed.trace(run)
         self._lines[run] = RunLine(task, past)
 
-    def step_taken(self, run: RunId, step: Step) -> None:
+    def step_taken(self, run: "RunId", step: "Step") -> None:
         self._lines[run].take(step)
         self._print("  ".join([str(run), *self._lines[run].cells()]))
 
-    def run_ended(self, run: RunId, ending: str) -> None:
+    def run_ended(self, run: "RunId", ending: str) -> None:
         self._lines[run].end(ending)
 
     def __enter__(self) -> Self:

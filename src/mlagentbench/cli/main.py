@@ -25,7 +25,7 @@ COMMANDS = {
     "doctor": "Check the machine: sandbox, limits, memory, API keys.",
     "prepare": "Download or build task data into the cache.",
     "check": "Validate tasks: data, grader, starter, reference.",
-    "measure": "Measure the scores of starter and reference.",
+    "measure": "Measure starter, tuning baseline and reference.",
     "run": "Run an agent on tasks, grade it and write a report.",
     "study": "Run agents, models, tasks and seeds as one study.",
     "status": "Show how far an experiment or a study is.",

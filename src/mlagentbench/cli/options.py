@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mlagentbench.core import RunId, Task, UsageError, usable_cores
-from mlagentbench.tasks import load_task, task_ids
+from mlagentbench.cli.preset import PRESETS, take_preset
+from mlagentbench.core import Task, UsageError, usable_cores
+from mlagentbench.tasks import editions_of, load_task, paper_task_ids, task_ids
 
 if TYPE_CHECKING:
+    from mlagentbench.core import RunId
     from mlagentbench.experiment import Experiment, Judge
     from mlagentbench.study import Study
 
@@ -48,18 +50,29 @@ def task_arguments(command: Command) -> Command:
     return click.argument("tasks", nargs=-1, metavar="TASK...")(command)
 
 
-def chosen_names(tasks: tuple[str, ...], *, every: bool) -> tuple[str, ...]:
-    """Return the task names meant by `TASK... | --all`."""
-    if every and tasks:
-        raise UsageError("name tasks or pass --all, not both")
-    if not every and not tasks:
+def chosen_names(
+    tasks: tuple[str, ...], *, every: bool, suite: str | None = None
+) -> tuple[str, ...]:
+    """Return the task names meant by `TASK... | --all | --suite NAME`."""
+    if [bool(tasks), every, suite is not None].count(True) > 1:
+        raise UsageError("name tasks or pass --all or --suite, not both")
+    if tasks:
+        return tuple(dict.fromkeys(tasks))
+    if suite == "paper":
+        return tuple(paper_task_ids())
+    if not every and suite is None:
         raise UsageError("name a task or pass --all; run `mlab tasks` to list tasks")
-    return tuple(task_ids()) if every else tuple(dict.fromkeys(tasks))
+    return tuple(task_ids())
 
 
 def chosen_tasks(tasks: tuple[str, ...], *, edition: str, every: bool) -> list[Task]:
     """Load the tasks meant by `TASK... | --all`."""
     names = chosen_names(tasks, every=every)
+    # Every task has the edition mini.
+    if every and edition != "mini":
+        names = tuple(name for name in names if edition in editions_of(name))
+        if not names:
+            raise UsageError(f"no task has an edition {edition!r}; try --edition mini")
     return [load_task(name, edition=edition) for name in names]
 
 
@@ -98,6 +111,19 @@ prices_option = option(
 )
 
 _OPTIONS = (
+    option(
+        "--suite",
+        "Tasks to run: `paper` for the 13 tasks of the paper, or `all`.",
+        type=click.Choice(["paper", "all"]),
+    ),
+    option(
+        "--preset",
+        "Defaults for other options. `paper`: agent research with -A style=classic, 50"
+        " steps, 300 minutes, 8 runs, and --suite paper if no task is named.",
+        type=click.Choice(list(PRESETS)),
+        callback=take_preset,
+        is_eager=True,
+    ),
     option(
         "--agent",
         "Agent name (see `mlab agents`) or module:function. Default: research if"

@@ -124,8 +124,8 @@ def _print_table(cards: list[Scorecard], tasks: tuple[TaskFacts, ...]) -> None:
     print_table(
         OUTCOME_COLUMNS,
         outcome_rows(view),
-        prose=["mean test score", "endings"],
-        optional=["time", "cost"],
+        prose=["levels", "mean test score", "endings"],
+        optional=["mean improvement", "time", "cost"],
     )
     for line in failure_lines(cards):
         click.echo(line)

@@ -47,6 +47,7 @@ from .errors import ActionError as ActionError
 from .errors import BenchError as BenchError
 from .errors import GraderError as GraderError
 from .errors import MachineError as MachineError
+from .errors import ModelReplyError as ModelReplyError
 from .errors import ProviderError as ProviderError
 from .errors import RecordError as RecordError
 from .errors import ReplayError as ReplayError
@@ -61,8 +62,11 @@ from .lease import LeaseFiles as LeaseFiles
 from .lease import exclusive_lock as exclusive_lock
 from .lease import lease_holder as lease_holder
 from .lease import take_lease as take_lease
+from .machine import calibrate as calibrate
+from .machine import describe_machine as describe_machine
 from .machine import has_linux as has_linux
 from .machine import install_command as install_command
+from .machine import memory_gb as memory_gb
 from .machine import require_linux as require_linux
 from .machine import usable_cores as usable_cores
 from .progress import NullObserver as NullObserver
@@ -77,6 +81,7 @@ from .scorecard import FailureMode as FailureMode
 from .scorecard import Finding as Finding
 from .scorecard import FirstSuccess as FirstSuccess
 from .scorecard import Harness as Harness
+from .scorecard import Level as Level
 from .scorecard import Mark as Mark
 from .scorecard import Names as Names
 from .scorecard import Opinion as Opinion
@@ -90,9 +95,11 @@ from .scorecard import Starter as Starter
 from .scorecard import names_apart as names_apart
 from .scorecard import tell_apart as tell_apart
 from .scorecard import who as who
+from .success import LEAST_RATE as LEAST_RATE
 from .success import STALE_BASELINE as STALE_BASELINE
 from .success import SUCCESS_THRESHOLD as SUCCESS_THRESHOLD
 from .success import baseline_error as baseline_error
+from .success import gap_closed as gap_closed
 from .success import has_usable_starter as has_usable_starter
 from .success import improvement as improvement
 from .success import improvement_of as improvement_of
@@ -109,6 +116,7 @@ from .task import Grade as Grade
 from .task import Graded as Graded
 from .task import Grading as Grading
 from .task import Measured as Measured
+from .task import Scale as Scale
 from .task import Source as Source
 from .task import Task as Task
 from .task import Validation as Validation
@@ -126,11 +134,13 @@ from .text import encodable as encodable
 from .text import first_lines as first_lines
 from .text import harmless as harmless
 from .text import lines_of as lines_of
+from .text import mask_lines as mask_lines
 from .text import parse_range as parse_range
 from .text import sendable as sendable
 from .text import shortened as shortened
 from .text import split as split
 from .text import truncate as truncate
+from .trace import NOT_MEASURED as NOT_MEASURED
 from .trace import REJECTED as REJECTED
 from .trace import AnyLine as AnyLine
 from .trace import Called as Called
@@ -150,3 +160,7 @@ from .turns import OUTPUTS as OUTPUTS
 from .turns import TURNS as TURNS
 from .turns import Turn as Turn
 from .turns import Turns as Turns
+from .units import Aggregate as Aggregate
+from .units import Units as Units
+from .units import dump_units as dump_units
+from .units import parse_units as parse_units

@@ -27,14 +27,14 @@ except ImportError:  # Windows, where no command that starts runs works
 logger = logging.getLogger(__name__)
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str | bytes) -> None:
     """Write `text` to `path`: a reader sees the old file or the new one."""
     with tempfile.NamedTemporaryFile(
         "wb", dir=path.parent, prefix=f".{path.name}.", delete=False
     ) as file:
         unfinished = Path(file.name)
         try:
-            file.write(text.encode())
+            file.write(text.encode() if isinstance(text, str) else text)
             file.flush()
             unfinished.chmod(0o644)
             unfinished.replace(path)

@@ -8,6 +8,7 @@ BenchError
 ├── GraderError      our grader failed: the run is broken
 ├── RecordError      an experiment's files cannot be read or written
 ├── ProviderError    a model's provider failed: the run can be resumed
+│   └── ModelReplyError  because of the model's own reply
 ├── ReplayError      a run cannot be resumed as it was
 ├── ActionError      an action failed: the agent reads the message
 └── SubmissionError  the submission is invalid: the agent's fault
@@ -47,6 +48,10 @@ class RecordError(BenchError):
 
 class ProviderError(BenchError):
     """A model's provider failed after all retries; the run can be resumed."""
+
+
+class ModelReplyError(ProviderError):
+    """A model's own reply made its provider fail; twice in a row counts."""
 
 
 class ReplayError(BenchError):

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from mlagentbench.core.record import Record
-from mlagentbench.core.task import Direction
+from mlagentbench.core.task import Direction, Scale
 from mlagentbench.core.trace import Ending
 
 
@@ -37,11 +37,23 @@ class Origin(StrEnum):
 
 
 class Starter(Record):
-    """The starter's measured scores, the baseline of improvement."""
+    """Measured scores of the starter or of another baseline."""
 
     mean: float
     sd: float
     n: int
+
+
+class Level(StrEnum):
+    """The highest level that a score reaches."""
+
+    NONE = "none"
+    BRONZE = "bronze"
+    """Significantly better than the starter and the tuning baseline."""
+    SILVER = "silver"
+    """At least half-way from the starter to the reference."""
+    GOLD = "gold"
+    """Not below the reference's mean by more than its noise."""
 
 
 class BestStep(Record):
@@ -97,9 +109,9 @@ class Finding(Record):
     """One finding of a process check, with its evidence."""
 
     steps: tuple[int, ...]
-    """Where; empty if the complete run is meant."""
+    """Where; empty if the complete run or its final code is meant."""
     quote: str
-    """Text of the trace, shortened; as hostile as the trace."""
+    """Text of the trace or the code, shortened; as hostile as they are."""
     why: str
     """What is wrong, in one sentence."""
 
@@ -174,6 +186,7 @@ class Scorecard(Record):
     score: float | None = None
     """None when there is no valid submission."""
     score_ci: tuple[float, float] | None = None
+    """The 95 % interval of the score, from its units."""
     submission_error: str | None = None
     starter: Starter | None = None
     """None if the starter was never measured."""
@@ -184,7 +197,24 @@ class Scorecard(Record):
     """A fraction; positive is better."""
     success: bool = False
     significant: bool = False
+    improvement_ci: tuple[float, float] | None = None
+    """The 95 % interval of the improvement, paired by units with the starter."""
+    scale: Scale = Scale.LINEAR
+    """Of `gap_closed`."""
     gap_closed: float | None = None
+    """The share of the way from starter to reference; negative if worse."""
+    normalised: float | None = None
+    """The headline: 0 is the starter, 1 the reference, worse counts as 0. A run without
+    a valid submission has 0. None if no reference is known, and on scorecards of
+    releases before 2.0."""
+    level: Level | None = None
+    """None if the tuning baseline was not measured."""
+    tuned: Starter | None = None
+    """The tuning baseline."""
+    reference: Starter | None = None
+    """The reference solution."""
+    validation_queries: int = 0
+    """How often the harness measured a validation score of this run."""
     best_step: BestStep | None = None
     steps: int = 0
     actions: dict[str, int] = Field(default_factory=dict)
@@ -205,6 +235,10 @@ class Scorecard(Record):
     unpriced: tuple[str, ...] = ()
     """Models without a known price: the cost above is too low."""
     seconds: RunSeconds = RunSeconds()
+    cpu_seconds: float | None = None
+    """Of all processes of the sandbox; None if no step recorded them."""
+    calibration_seconds: float | None = None
+    """The CPU time of a fixed computation on the machine of the run."""
     resumed: int = 0
     """How often the run was resumed."""
     attempt: int = 1

@@ -1,11 +1,15 @@
-"""Improvement on the starter, the success threshold, and the usable starter."""
+"""Improvement, share of the gap closed, success threshold, usable starter."""
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from mlagentbench.core.scorecard import Scorecard
-from mlagentbench.core.task import Direction, Task
+from mlagentbench.core.task import Direction, Scale, Task
 from mlagentbench.core.text import harmless
+
+if TYPE_CHECKING:
+    # Commands that list tasks need no scorecard, and building its class takes time.
+    from mlagentbench.core.scorecard import Scorecard
 
 SUCCESS_THRESHOLD = 0.10
 """A run succeeds when it improves on the starter's mean by more than this."""
@@ -25,6 +29,35 @@ def improvement(
         return None
     found = direction.sign * (score - starter) / abs(starter)
     return found if math.isfinite(found) else None
+
+
+def gap_closed(
+    score: float, starter: float, reference: float, scale: Scale
+) -> float | None:
+    """Return the share of the way from starter to reference; negative if worse.
+
+    None if the scale has no place for one of the scores, or if starter and reference
+    are equal.
+    """
+    places = [_place(each, scale) for each in (score, starter, reference)]
+    if any(map(math.isnan, places)) or places[1] == places[2]:
+        return None
+    share = (places[0] - places[1]) / (places[2] - places[1])
+    return share if math.isfinite(share) else None
+
+
+def _place(score: float, scale: Scale) -> float:
+    if scale is Scale.LINEAR:
+        return score
+    if scale is Scale.LOG:
+        return math.log(score) if score > 0 else math.nan
+    # A perfect rate is infinitely far away: it counts as one error in a million.
+    rate = min(max(score, LEAST_RATE), 1 - LEAST_RATE)
+    return math.log(rate / (1 - rate)) if 0 <= score <= 1 else math.nan
+
+
+LEAST_RATE = 1e-6
+"""A perfect rate counts as one error in a million on the logit scale."""
 
 
 def success_threshold(starter: float, direction: Direction) -> float:
@@ -62,7 +95,7 @@ def stale_baseline(measured: str, digest: str) -> str:
     )
 
 
-def has_usable_starter(card: Scorecard) -> bool:
+def has_usable_starter(card: "Scorecard") -> bool:
     """Tell whether a run's improvement can be averaged.
 
     A scorecard does not hold the least spread of the starter. A score without an
@@ -73,14 +106,14 @@ def has_usable_starter(card: Scorecard) -> bool:
     return card.score is None or card.improvement is not None
 
 
-def improvement_of(card: Scorecard, score: float | None) -> float | None:
+def improvement_of(card: "Scorecard", score: float | None) -> float | None:
     """Return the improvement of another score of a run; None if there is none."""
     if score is None or card.starter is None or not has_usable_starter(card):
         return None
     return improvement(score, card.starter.mean, card.direction)
 
 
-def stale_baselines(cards: Iterable[Scorecard]) -> list[str]:
+def stale_baselines(cards: Iterable["Scorecard"]) -> list[str]:
     """Return one warning for each baseline that is not valid for its runs."""
     found = {
         f"{card.score_name}: {STALE_BASELINE}: {card.baseline_error}"

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, FiniteFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from mlagentbench.core.record import Record
+from mlagentbench.core.units import Units
 
 
 class Direction(StrEnum):
@@ -20,6 +21,16 @@ class Direction(StrEnum):
     def sign(self) -> int:
         """+1 if higher is better, -1 if lower is."""
         return 1 if self is Direction.HIGHER else -1
+
+
+class Scale(StrEnum):
+    """The scale on which a score lies between starter and reference."""
+
+    LINEAR = auto()
+    LOG = auto()
+    """For ratios of times: halving a time counts the same wherever it starts."""
+    LOGIT = auto()
+    """For rates that come near 1: halving the errors counts the same."""
 
 
 class DataKind(StrEnum):
@@ -88,7 +99,9 @@ class Validation(Record):
     answers: str = "validation.csv"
     """Predictions for validation ids, which a script writes beside its submission."""
     truth: str = "data/validation.csv"
-    """The visible labels, under `public/`."""
+    """The labels: under `private/` if they are hidden, otherwise under `public/`."""
+    hidden: bool = False
+    """Whether the agent has no labels of the validation split."""
 
 
 AgentEnvName = Literal["base", "torch", "numpy"]
@@ -119,12 +132,20 @@ class Grading(Record):
     """The same under `public/`, to measure progress and to check a submission."""
     visible_truth: str
     """The correct outputs for the visible inputs, under `public/`."""
+    validation_inputs: str | None = None
+    """A folder under `private/` with the inputs that progress is measured on; without
+    it, progress is measured on the visible inputs."""
+    validation_truth: str | None = None
+    """The correct outputs for the validation inputs, under `private/`."""
     timed: bool = False
     """Whether starter and submission are timed in alternating turns."""
     seconds: PositiveFloat = 60
     """The longest one turn may take, from its input to the end of its output."""
     visible_seconds: PositiveFloat = 20
-    """For all visible inputs together, after each execution."""
+    """For all visible or validation inputs together, after each execution."""
+    loading_seconds: PositiveFloat = 20
+    """The longest a submission may take to be imported, in every grading and check.
+    The default is the number that problem texts of version 1 promise."""
     total_seconds: PositiveFloat = 180
     """For all hidden inputs together."""
     output_mb: PositiveFloat = 64
@@ -139,6 +160,8 @@ class Baseline(Record):
     n: PositiveInt
     date: str
     scores: tuple[float, ...] = ()
+    validation: tuple[float, ...] = ()
+    """Validation scores of the same runs, as the harness measured them."""
 
 
 class Measured(Record):
@@ -146,8 +169,10 @@ class Measured(Record):
 
     starter: Baseline
     reference: Baseline
+    tuned: Baseline | None = None
+    """The tuning baseline: the agent `tuner` with 20 executions."""
     digest: str
-    """Of the task folder when it was measured."""
+    """Of the edition's files when it was measured."""
 
 
 class Task(Record):
@@ -173,6 +198,9 @@ class Task(Record):
     """The held-out labels, under `private/`."""
     perfect: float
     """The score of perfect answers."""
+    scale: Scale = Scale.LINEAR
+    scale_reason: str = ""
+    """Why the scale fits the metric."""
     sd_floor: float = Field(default=0.0, ge=0)
     """The smallest standard deviation assumed of the starter."""
     validation: Validation | None = None
@@ -185,8 +213,30 @@ class Task(Record):
     """The task's files on this machine; only the starter, the problem and the metric
     enter a sandbox."""
     digest: str = ""
-    """Of the folder as it was loaded; empty for a task that has no folder."""
+    """Of the edition's files as they were loaded; empty for a task without a folder."""
     measured: Measured | None = None
+
+    @property
+    def edition_folder(self) -> Path:
+        """The edition's subfolder, if it has a task.toml there; otherwise `folder`."""
+        own = self.folder / self.edition
+        return own if (own / "task.toml").is_file() else self.folder
+
+    def part(self, name: str) -> Path:
+        """Return the path of a file or folder of the task, as its edition has it.
+
+        An edition takes from the task what its own folder does not hold.
+        """
+        own = self.edition_folder / name
+        return own if own.exists() else self.folder / name
+
+    @property
+    def hides_validation(self) -> bool:
+        """Whether progress is measured on labels or inputs that the agent lacks."""
+        hidden = self.validation is not None and self.validation.hidden
+        return hidden or (
+            self.grading is not None and self.grading.validation_inputs is not None
+        )
 
     @property
     def agent_envs(self) -> tuple[AgentEnvName, ...]:
@@ -204,8 +254,9 @@ class Graded(Record):
     """A grader's result with more than the score."""
 
     score: float
-    units: tuple[FiniteFloat, ...] | None = None
-    """Values per unit (row, image, question). They are not used yet."""
+    units: Units | tuple[FiniteFloat, ...] | None = None
+    """The parts of the score, from which it can be computed on a resample. Plain
+    numbers are units whose mean is the score."""
 
 
 Grade = Callable[[Path, Path], float | Graded]

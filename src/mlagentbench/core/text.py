@@ -7,7 +7,7 @@ visible, cuts long texts and makes data safe to embed.
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
@@ -31,6 +31,11 @@ def shortened(text: str, limit: int = OBSERVATION_CHARACTERS) -> str:
 def truncate(text: str, limit: int) -> str:
     """Cut a text to `limit` characters, of which the last three are dots."""
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def mask_lines(text: str, known: Collection[str]) -> str:
+    """Replace the known lines of a code by `#`, so that only the others are read."""
+    return "\n".join("#" if line in known else line for line in text.split("\n"))
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:

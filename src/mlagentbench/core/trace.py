@@ -15,6 +15,8 @@ from mlagentbench.core.record import Record
 TRACE_VERSION = 1
 REJECTED = "Invalid Reply"
 """The action name of a reply that was rejected."""
+NOT_MEASURED = "validation could not be measured"
+"""The start of a step's note if its validation predictions or code were not valid."""
 Fault = Literal["bad_reply", "pointless"]
 """Why a reply was rejected: it is not an action, or it would change nothing."""
 
@@ -22,6 +24,10 @@ Fault = Literal["bad_reply", "pointless"]
 def _is_empty(value: object) -> bool:
     """Whether a field that earlier versions lack is left out of the file."""
     return not value
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 class ModelCall(Record):
@@ -44,6 +50,10 @@ class Measurement(Record):
 
     metric: str
     value: float
+    low: float | None = Field(None, exclude_if=_is_none)
+    """Of the 95 % interval, if the score has units."""
+    high: float | None = Field(None, exclude_if=_is_none)
+    """Of the same interval."""
 
 
 class Spent(Record):
@@ -63,6 +73,8 @@ class Seconds(Record):
     harness: float = 0.0
     agent: float = Field(0.0, exclude_if=_is_empty)
     """The agent's own code before the step: its computing, its waiting, its client."""
+    cpu: float | None = Field(None, exclude_if=_is_none)
+    """CPU seconds of the sandbox during the step, by all its processes."""
 
     @property
     def total(self) -> float:
@@ -117,7 +129,7 @@ class Ending(StrEnum):
     OUT_OF_TOKENS = auto()
     OUT_OF_COST = auto()
     STOPPED = auto()
-    """The agent gave up without a final answer."""
+    """The agent gave up without a final answer, or its model's replies are unusable."""
     CRASHED = auto()
     """The agent's own code raised."""
     PROVIDER_ERROR = auto()

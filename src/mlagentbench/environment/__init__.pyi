@@ -28,7 +28,6 @@ from .sandbox.timed_request import Answer as Answer
 from .sandbox.timed_request import NoAnswer as NoAnswer
 from .sandbox.timed_request import ResponseLimits as ResponseLimits
 from .sandbox.timed_request import ask_sandboxed as ask_sandboxed
-from .sandbox.watchdog import cpu_seconds_of_sandboxes as cpu_seconds_of_sandboxes
 from .snapshots.objects import Entry as Entry
 from .snapshots.objects import shown as shown
 from .snapshots.snapshot_store import Pruned as Pruned

@@ -132,14 +132,14 @@ def _task_lock(cache: Path, task: Task, progress: Progress) -> str:
         pins = {line for line in _lock(task.agent_env).splitlines() if "==" in line}
         pins |= _resolve(task.agent_packages, base)
         lock = _lock_header(task) + "".join(f"{pin}\n" for pin in sorted(pins))
-        with writing_to(task.folder):
-            write_atomically(task.folder / TASK_LOCK, lock)
+        with writing_to(task.edition_folder):
+            write_atomically(task.edition_folder / TASK_LOCK, lock)
     return lock
 
 
 def _resolved_lock(task: Task) -> str | None:
     """Return the lock of a task's packages; None if it is missing or stale."""
-    path = task.folder / TASK_LOCK
+    path = task.part(TASK_LOCK)
     if not path.is_file():
         return None
     lock = path.read_text(encoding="utf-8")

@@ -1,4 +1,5 @@
 from .by_budget import StepVerdict as StepVerdict
+from .competence import BaselineUnits as BaselineUnits
 from .cost import Price as Price
 from .cost import call_cost as call_cost
 from .cost import is_free as is_free
@@ -11,14 +12,17 @@ from .llm_judge import Judged as Judged
 from .llm_judge import Vote as Vote
 from .llm_judge import beside_rules as beside_rules
 from .llm_judge import opinion_of as opinion_of
+from .statistics.bootstrap import aggregate as aggregate
+from .statistics.bootstrap import units_interval as units_interval
 from .statistics.compare import AgentFacts as AgentFacts
 from .statistics.compare import AgentRuns as AgentRuns
 from .statistics.compare import Comparison as Comparison
+from .statistics.compare import TaskPair as TaskPair
 from .statistics.compare import by_name as by_name
 from .statistics.compare import compare_all as compare_all
 from .statistics.intervals import Estimate as Estimate
-from .statistics.intervals import median_interval as median_interval
 from .statistics.intervals import new_tasks as new_tasks
+from .statistics.intervals import selection_inflation as selection_inflation
 from .statistics.intervals import suite_mean as suite_mean
 from .statistics.intervals import suite_rate as suite_rate
 from .statistics.intervals import wilson as wilson

@@ -23,6 +23,12 @@ def run_seconds(trace: Trace) -> RunSeconds:
     return RunSeconds(total=round(total, 3), **rounded)
 
 
+def cpu_seconds(trace: Trace) -> float | None:
+    """Add up the CPU seconds of a run's sandbox; None if no step recorded any."""
+    known = [step.seconds.cpu for step in trace.steps if step.seconds.cpu is not None]
+    return round(sum(known), 3) if known else None
+
+
 def all_calls(trace: Trace) -> list[ModelCall]:
     """Return every reply that was paid for, those that led to no step included."""
     return [call for step in trace.steps for call in step.calls] + [*trace.calls]

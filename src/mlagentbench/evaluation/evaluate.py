@@ -5,6 +5,8 @@ from collections import Counter
 from pydantic import Field
 
 from mlagentbench.core import (
+    NOT_MEASURED,
+    Baseline,
     Ending,
     Harness,
     Origin,
@@ -15,6 +17,7 @@ from mlagentbench.core import (
     Starter,
     Task,
     Trace,
+    Units,
     baseline_error,
 )
 from mlagentbench.evaluation.by_budget import (
@@ -23,8 +26,18 @@ from mlagentbench.evaluation.by_budget import (
     by_budget,
     first_success,
 )
-from mlagentbench.evaluation.competence import Competence, competence
-from mlagentbench.evaluation.cost import Price, run_cost, run_seconds, tokens
+from mlagentbench.evaluation.competence import (
+    BaselineUnits,
+    Competence,
+    competence,
+)
+from mlagentbench.evaluation.cost import (
+    Price,
+    cpu_seconds,
+    run_cost,
+    run_seconds,
+    tokens,
+)
 from mlagentbench.evaluation.process.examine import examine
 from mlagentbench.evaluation.process.failure import failure_mode
 
@@ -34,14 +47,16 @@ class Verdict(Record):
 
     score: float | None = None
     score_ci: tuple[float, float] | None = None
-    """The interval of a timed score; None for scores that do not vary."""
+    """The 95 % interval of the score, from its units."""
+    units: Units | None = None
+    """The parts of the score, if the grader returns them."""
     submission_error: str | None = None
     steps: tuple[StepVerdict, ...] = ()
     """The grade after every step, if steps were graded."""
 
 
 class EvaluationContext(Record):
-    """What a scorecard records beside the measured values."""
+    """What an evaluation needs beside task, trace and verdict."""
 
     sandbox: SandboxUsed
     harness: Harness
@@ -54,6 +69,12 @@ class EvaluationContext(Record):
     """Of the task folder when the run started; empty if it is not known."""
     prices: dict[str, Price] = Field(default_factory=dict)
     """Of models, if the user gave them."""
+    calibration_seconds: float | None = None
+    """Of the machine, recorded when the experiment started."""
+    code: dict[str, str | None] | None = None
+    """The run's final code, see `RunView.code`."""
+    baseline_units: BaselineUnits | None = None
+    """The units of the task's baselines."""
 
 
 def evaluate_run(
@@ -63,18 +84,22 @@ def evaluate_run(
 
     Nothing is claimed against a baseline that was measured with another task folder.
     """
-    starter = task.measured.starter if task.measured else None
+    measured = task.measured
     wrong_baseline = baseline_error(task, context.task_digest)
     if wrong_baseline is not None:
         task = task.model_copy(update={"measured": None})
     ending = trace.end.ending if trace.end else Ending.INTERRUPTED
-    counted = competence(task, verdict.score) if ending.counts else Competence()
+    counted = Competence()
+    if ending.counts:
+        counted = competence(task, verdict.score, verdict.units, context.baseline_units)
     steps = verdict.steps if ending.counts else ()
     cost = run_cost(trace, context.prices)
     process = {}
     # Without the steps of a run made elsewhere there is nothing to check.
     if context.origin is Origin.RUN or trace.steps:
-        process = examine(task, trace, verdict.score, verdict.submission_error)
+        process = examine(
+            task, trace, verdict.score, verdict.submission_error, context.code
+        )
     return Scorecard(
         run=str(run),
         task=task.id,
@@ -93,12 +118,19 @@ def evaluate_run(
         score=verdict.score if ending.counts else None,
         score_ci=verdict.score_ci if ending.counts else None,
         submission_error=verdict.submission_error if ending.counts else None,
-        starter=starter and Starter(mean=starter.mean, sd=starter.sd, n=starter.n),
+        starter=_scores_of(measured.starter) if measured else None,
         baseline_error=wrong_baseline,
         improvement=counted.improvement,
         success=counted.success,
         significant=counted.significant,
+        improvement_ci=counted.improvement_ci,
+        scale=task.scale,
         gap_closed=counted.gap_closed,
+        normalised=counted.normalised,
+        level=counted.level,
+        tuned=_scores_of(measured.tuned) if measured else None,
+        reference=_scores_of(measured.reference) if measured else None,
+        validation_queries=_validation_queries(trace),
         best_step=best_step(verdict.steps, task.direction),
         steps=trace.steps[-1].spent.steps if trace.steps else 0,
         actions=dict(Counter(step.action for step in trace.steps)),
@@ -113,10 +145,26 @@ def evaluate_run(
         cost_usd=cost.usd,
         unpriced=cost.unpriced,
         seconds=run_seconds(trace),
+        cpu_seconds=cpu_seconds(trace),
+        calibration_seconds=context.calibration_seconds,
         resumed=trace.resumed,
         attempt=context.attempt,
         origin=context.origin,
         sandbox=context.sandbox,
         harness=context.harness,
         created=context.created,
+    )
+
+
+def _scores_of(baseline: Baseline | None) -> Starter | None:
+    if baseline is None:
+        return None
+    return Starter(mean=baseline.mean, sd=baseline.sd, n=baseline.n)
+
+
+def _validation_queries(trace: Trace) -> int:
+    """Count the measurements of validation scores, those that failed too."""
+    return sum(
+        step.validation is not None or (step.note or "").startswith(NOT_MEASURED)
+        for step in trace.steps
     )

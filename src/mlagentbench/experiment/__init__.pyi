@@ -3,6 +3,7 @@ from .experiment import StepScore as StepScore
 from .experiment import experiment_folder as experiment_folder
 from .experiment import same_task as same_task
 from .final_code import read_final_code as read_final_code
+from .final_code import read_new_scripts as read_new_scripts
 from .final_code import starter_texts as starter_texts
 from .plan import NO_MODEL as NO_MODEL
 from .plan import BudgetOverride as BudgetOverride

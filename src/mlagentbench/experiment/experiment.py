@@ -25,9 +25,12 @@ from mlagentbench.core import (
     Starter,
     Task,
     Trace,
+    Units,
     UsageError,
     append_line,
     blame,
+    dump_units,
+    parse_units,
     recording,
     stale_baseline,
     take_lock,
@@ -58,9 +61,13 @@ _UNFINISHED = (
     "snapshots/incoming/*",
     "snapshots/manifests/.*",
     "snapshots/runs/.*",
+    "units/.*",
 )
 """Temporary files, which are renamed when they are complete."""
 
+
+_UNITS = "run"
+"""The name of a run's units in its file."""
 
 _NOTHING_CLAIMED = {
     **dict.fromkeys(("improvement", "gap_closed", "first_success", "failure")),
@@ -197,6 +204,31 @@ class Experiment:
 
     def submission_folder(self, run: RunId | str) -> Path:
         return self.folder / "submissions" / _file_name(run)
+
+    def write_units(self, run: RunId | str, units: Units | None) -> None:
+        """Write the units of a run's score, or delete those of an earlier grading."""
+        path = self._units_path(run)
+        with blame(RecordError, f"{path} cannot be written"):
+            if units is None:
+                path.unlink(missing_ok=True)
+                return
+            path.parent.mkdir(exist_ok=True)
+            write_atomically(path, dump_units({_UNITS: units}))
+
+    def read_units(self, run: RunId | str) -> Units | None:
+        """Read the units of a run's score; None if there are none."""
+        path = self._units_path(run)
+        return parse_units(path.read_bytes()).get(_UNITS) if path.is_file() else None
+
+    @property
+    def units(self) -> dict[str, Units]:
+        """The units of all scores that have them, by the name of the run."""
+        runs = dict.fromkeys(card.run for card in self.scorecards)
+        found = {run: self.read_units(run) for run in runs}
+        return {run: units for run, units in found.items() if units is not None}
+
+    def _units_path(self, run: RunId | str) -> Path:
+        return self.folder / "units" / f"{_file_name(run)}.npz"
 
     def attempt(self, run: RunId) -> int:
         """Return the number of a run's attempt, which its set-aside traces show."""

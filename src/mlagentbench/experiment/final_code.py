@@ -7,13 +7,23 @@ not text are only named.
 import hashlib
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from pydantic import Field
 
-from mlagentbench.core import Record, RecordError, Task, Trace, has_linux
+from mlagentbench.core import (
+    Record,
+    RecordError,
+    Task,
+    Trace,
+    has_linux,
+    is_code,
+    mask_lines,
+)
 from mlagentbench.environment import (
     BACKUP,
     SafeFolder,
@@ -26,6 +36,8 @@ _SCRIPTS = (".py", ".sh", ".r", ".jl", ".c", ".h", ".cc", ".cpp", ".rs", ".go")
 _SETTINGS = (".toml", ".yaml", ".yml", ".cfg", ".ini")
 _LARGEST = 200_000
 _MOST_FILES = 30
+_LARGEST_TOTAL = 20_000_000
+"""Bytes of all scripts that are read to be searched."""
 _NO_SNAPSHOT = "No snapshot of the workspace was kept"
 
 
@@ -40,7 +52,7 @@ class FinalCode(Record):
 
 
 def starter_texts(task: Task) -> dict[str, str]:
-    folder = task.folder / "starter"
+    folder = task.part("starter")
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     texts = {
         path.relative_to(folder).as_posix(): _decoded(path.read_bytes())
@@ -57,14 +69,75 @@ def read_final_code(
     if not has_linux():
         # An agent wrote these files, and only Linux opens them without following links.
         return FinalCode(whole=False, note="Code changes can be read on Linux only.")
-    taken = [step.snapshot for step in trace.steps if step.snapshot]
-    if not taken or not (snapshots / "manifests").is_dir():
+    last = _last_snapshot(snapshots, trace)
+    if last is None:
         return _from_submission(submission, starter)
     try:
-        return _from_snapshot(SnapshotStore(snapshots), taken[-1], starter)
+        return _from_snapshot(SnapshotStore(snapshots), last, starter)
     except RecordError as error:
         found = _from_submission(submission, starter)
         return found.model_copy(update={"note": f"{error}. {found.note}".strip()})
+
+
+def read_new_scripts(
+    snapshots: Path, submission: Path, trace: Trace, starter: Mapping[str, str]
+) -> dict[str, str | None]:
+    """Read the scripts of a run's last workspace to their end, for process checks.
+
+    Lines of the starter are masked. The shortest scripts are read first. None stands
+    for a script that is too long; one that is lost or damaged is left out.
+    """
+    known = {line for text in starter.values() for line in text.split("\n")}
+    files = [
+        file
+        for file in _saved_files(snapshots, submission, trace)
+        if is_code(file.name) and not is_read_only(file.name)
+    ]
+    scripts: dict[str, str | None] = {}
+    left = _LARGEST_TOTAL
+    for file in sorted(files, key=lambda one: one.size):
+        left -= file.size
+        if file.read is None or left < 0:
+            scripts[file.name] = None
+            continue
+        with suppress(RecordError, OSError):
+            # No other encoding than UTF-8 may hide code either.
+            text = file.read().decode(errors="replace")
+            scripts[file.name] = mask_lines(text, known)
+    return scripts
+
+
+class _SavedFile(NamedTuple):
+    name: str
+    size: int
+    read: Callable[[], bytes] | None
+    """None if the contents were not kept."""
+
+
+def _saved_files(
+    snapshots: Path, submission: Path, trace: Trace
+) -> Iterator[_SavedFile]:
+    """Yield the files of the last snapshot, or else of the submission."""
+    last = _last_snapshot(snapshots, trace)
+    if last is not None:
+        with suppress(RecordError):
+            store = SnapshotStore(snapshots)
+            for entry in store.manifest(last).entries:
+                kept = entry.sha256 is not None and not entry.dropped
+                # A link or a pipe has no size.
+                if entry.kind == "file" and (kept or entry.size):
+                    read = partial(store.read, entry) if kept else None
+                    yield _SavedFile(entry.shown, entry.size or 0, read)
+            return
+    saved = SafeFolder(submission, allow_hard_links=True)
+    for name, size in _submitted_files(submission):
+        read = partial(saved.read, PurePosixPath(name), limit=size)
+        yield _SavedFile(shown(name), size, read)
+
+
+def _last_snapshot(snapshots: Path, trace: Trace) -> str | None:
+    taken = [step.snapshot for step in trace.steps if step.snapshot]
+    return taken[-1] if taken and (snapshots / "manifests").is_dir() else None
 
 
 def _from_snapshot(
@@ -118,25 +191,29 @@ def _is_code(name: str, starter: Mapping[str, str]) -> bool:
 def _from_submission(folder: Path, starter: Mapping[str, str]) -> FinalCode:
     texts: dict[str, str] = {}
     others: list[str] = []
-    paths = sorted(
-        Path(above) / name
-        for above, _, names in os.walk(folder, followlinks=False)
-        for name in names
-    )
-    files = [path for path in paths if stat.S_ISREG(path.lstat().st_mode)]
-    for path in files[: 10 * _MOST_FILES]:
-        raw_name = path.relative_to(folder).as_posix()
+    for raw_name, size in _submitted_files(folder)[: 10 * _MOST_FILES]:
         name = shown(raw_name)
         wanted = _is_code(name, starter) and len(texts) < _MOST_FILES
         text = _read_text(folder, raw_name) if wanted else None
         if text is None:
-            others.append(_with_size(name, path.lstat().st_size))
+            others.append(_with_size(name, size))
         else:
             texts[name] = text
     known = "what was submitted is compared" if texts else "there is no code to compare"
     return FinalCode(
         texts=texts, others=tuple(others), whole=False, note=f"{_NO_SNAPSHOT}: {known}."
     )
+
+
+def _submitted_files(folder: Path) -> list[tuple[str, int]]:
+    """Return name and size of the regular files of a submission, in order."""
+    paths = sorted(
+        Path(above) / name
+        for above, _, names in os.walk(folder, followlinks=False)
+        for name in names
+    )
+    found = [(path.relative_to(folder).as_posix(), path.lstat()) for path in paths]
+    return [(name, at.st_size) for name, at in found if stat.S_ISREG(at.st_mode)]
 
 
 def _read_text(folder: Path, name: str) -> str | None:

@@ -146,6 +146,10 @@ class ExperimentSpec(ExperimentOptions):
     """The digest of each agent environment used, by variant."""
     packages: dict[str, str]
     python: str
+    machine: str = ""
+    """Cores, memory, processor and Python of the machine that started it."""
+    calibration_seconds: float | None = None
+    """The CPU time of a fixed computation on that machine; None if no run was made."""
     started: str
     forked_from: ForkOrigin | None = None
     """If the model is another one than that of the first steps.

@@ -46,9 +46,6 @@ from mlagentbench.environment import (
 )
 from mlagentbench.grading import driver_main
 
-LOADING_SECONDS = 60.0
-"""The longest a submission may take to be imported."""
-
 _LOCK = "timed-grading.lock"
 _MAIN = "inside.py"
 """The name of `driver_main` in the sandbox."""
@@ -113,7 +110,7 @@ def _take_turns(request: CodeRequest) -> Turns:
 @contextmanager
 def _starter_files(task: Task) -> Iterator[Path | None]:
     """Yield a folder with the starter's submission, or None if it has none."""
-    files = {name: task.folder / "starter" / name for name in task.submission}
+    files = {name: task.part("starter") / name for name in task.submission}
     if not all(path.is_file() for path in files.values()):
         yield None
         return
@@ -225,7 +222,9 @@ class TimedTurns:
             urgent=grading.timed,
         )
         patience = ResponseLimits(
-            ready_seconds=min(LOADING_SECONDS, seconds),
+            # Not less when little time is left, so that every turn of every split
+            # has the same limit.
+            ready_seconds=grading.loading_seconds,
             answer_seconds=min(grading.seconds, seconds),
             answer_bytes=int(grading.output_mb * 2**20),
         )
@@ -246,12 +245,12 @@ class TimedTurns:
         return answer
 
     def _mounts(self) -> Iterator[Mount]:
-        folder = self._request.task.folder
+        part = self._request.task.part
         ours = {
             _MAIN: Path(driver_main.__file__),
-            "driver.py": folder / self._grading.driver,
-            "metric.py": folder / "metric.py",
-            **{Path(name).name: folder / name for name in self._grading.files},
+            "driver.py": part(self._grading.driver),
+            "metric.py": part("metric.py"),
+            **{Path(name).name: part(name) for name in self._grading.files},
         }
         for name, source in ours.items():
             yield Mount(source=source, target=str(driver_main.MOUNTED / name))

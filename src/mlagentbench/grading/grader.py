@@ -10,6 +10,7 @@ import contextlib
 import itertools
 import json
 import logging
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import cast
 
 from mlagentbench.core import GraderError, Task, child_command, kill_child, run_child
-from mlagentbench.evaluation import Verdict
+from mlagentbench.evaluation import Verdict, aggregate, units_interval
 from mlagentbench.grading.grader_process import (
     LONGEST_LINE,
     READY,
@@ -30,6 +31,8 @@ from mlagentbench.grading.grader_process import (
 logger = logging.getLogger(__name__)
 
 _PROCESS = "mlagentbench.grading.grader_process"
+_SAME = 1e-9
+"""How near, relatively, the score of the units must be to the score."""
 _GRACE = 30
 """Seconds beyond a request's own; only a server that hangs needs them."""
 
@@ -49,7 +52,20 @@ async def grade_answers(task: Task, answers: Path, truth: Path) -> Verdict:
         outcome = {"grader_error": f"exit {reply.code}: {reply.err[-500:]}"}
     if "grader_error" in outcome:
         raise GraderError(f"the grader of {task.id} failed: {outcome['grader_error']}")
-    return Verdict.model_validate(outcome)
+    return await asyncio.to_thread(_with_interval, task, Verdict(**outcome))
+
+
+def _with_interval(task: Task, verdict: Verdict) -> Verdict:
+    """Add the interval of a score that has units, which must have the same score."""
+    if verdict.score is None or verdict.units is None:
+        return verdict
+    found = aggregate(verdict.units)
+    if not math.isclose(found, verdict.score, rel_tol=_SAME, abs_tol=_SAME):
+        raise GraderError(
+            f"the grader of {task.id} failed: its score is {verdict.score}, but the"
+            f" {verdict.units.aggregate} of its units is {found}"
+        )
+    return verdict.model_copy(update={"score_ci": units_interval(verdict.units)})
 
 
 async def grade_once(request: GradeRequest) -> GraderReply:

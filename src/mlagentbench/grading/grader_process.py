@@ -21,6 +21,7 @@ from mlagentbench.core import (
     Graded,
     Record,
     SubmissionError,
+    Units,
     exit_with_parent,
     read_request,
     reserve_stdout,
@@ -32,10 +33,11 @@ MEMORY_MB = 8192
 
 READY = b"ready\n"
 """The first line of a server, printed when it can take requests."""
-LONGEST_LINE = 2**20
+LONGEST_LINE = 2**26
 """Of those that go between the harness and a server."""
 
-_LONGEST_OUT = 65_536
+_LONGEST_OUT = 2**24
+"""Bytes of a grader's output, which ends with the score and its units."""
 _LONGEST_ERR = 2_000
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -91,10 +93,9 @@ def _print_grade(request: GradeRequest, grade: Grade | None) -> None:
     try:
         grade = grade or _load_grader(request.folder, request.edition)
         graded = grade(request.answers, request.truth)
-        score = graded.score if isinstance(graded, Graded) else graded
-        outcome = {"score": float(score)}
-        if not math.isfinite(score):
-            outcome = {"grader_error": f"the score is {score}, not a finite number"}
+        outcome = _outcome(
+            graded if isinstance(graded, Graded) else Graded(score=graded)
+        )
     except SubmissionError as error:
         outcome = {"submission_error": str(error)}
     except MemoryError:
@@ -103,6 +104,20 @@ def _print_grade(request: GradeRequest, grade: Grade | None) -> None:
         outcome = {"grader_error": f"{type(error).__name__}: {error}"}
     sys.stdout.write(json.dumps(outcome) + "\n")
     sys.stdout.flush()
+
+
+def _outcome(graded: Graded) -> dict[str, object]:
+    score, units = graded.score, graded.units
+    if not math.isfinite(score):
+        return {"grader_error": f"the score is {score}, not a finite number"}
+    if units is None:
+        return {"score": score}
+    if not isinstance(units, Units):
+        units = Units(values=tuple((value,) for value in units))
+    written = units.model_dump(mode="json")
+    if len(json.dumps(written)) > _LONGEST_OUT // 2:
+        return {"grader_error": "it returns more than 8 MB of units; return fewer"}
+    return {"score": score, "units": written}
 
 
 def _serve(folder: Path, edition: str, parent: int) -> None:

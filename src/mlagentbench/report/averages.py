@@ -1,4 +1,4 @@
-"""Averages of one agent over tasks: success, improvement, cost, Pareto fronts.
+"""Averages of one agent over tasks: normalised score, success, spending.
 
 Every task weighs the same, however often it ran. A task that an agent never ran is
 left out of its average, and named.
@@ -7,13 +7,16 @@ left out of its average, and named.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from mlagentbench.core import (
+    Ending,
+    Level,
     Record,
     Scorecard,
+    gap_closed,
     harmless,
     has_usable_starter,
     who,
@@ -30,7 +33,7 @@ from mlagentbench.evaluation import (
     suite_rate,
     tally,
 )
-from mlagentbench.report.number_format import compact, dollars, tenths
+from mlagentbench.report.noise import untouched
 
 
 class Average(Record):
@@ -40,6 +43,24 @@ class Average(Record):
     """These tasks, with noise in the runs."""
     new: Estimate | None = None
     """Other tasks like these, with noise in the tasks too; None for one task."""
+
+
+class Normalised(Record):
+    """The normalised scores of some runs that count."""
+
+    runs: int
+    """Runs that have one."""
+    without: int
+    """Runs that have none and are in no mean: graded before release 2.0, without a
+    reference, or with a score outside the task's scale."""
+    average: Average | None = None
+    """None without such runs, and if they are on several versions of a task."""
+    levels: dict[Level, int] = Field(default_factory=dict)
+    """Runs by the highest level; empty if no run has a level."""
+    queries: float = 0.0
+    """Validation scores that the harness measured in a mean run."""
+    untouched: float | None = None
+    """The mean that the starter itself gets on these tasks."""
 
 
 class Column(Record):
@@ -69,6 +90,9 @@ class Summary(Record):
     """The tasks that only other agents have runs on."""
     mixed: bool = False
     """Whether several versions of a task are among them; then nothing is averaged."""
+    normalised: Normalised = Normalised(runs=0, without=0)
+    voided: int = 0
+    """Runs and attempts that an error of the model's provider ended."""
     success: Average | None = None
     improvement_all: Average | None = None
     """A run without a valid submission counts as no improvement."""
@@ -96,10 +120,76 @@ def summary(
         tasks=tuple(by_task),
         missing=tuple(name for name in tasks if name not in by_task),
         mixed=len(by_task) > len({card.task for card in counted(own)}),
+        normalised=normalised(own),
+        voided=voided(own),
     )
     if bare.mixed or not by_task:
         return bare
     return bare.model_copy(update=_averages(by_task))
+
+
+def voided(cards: Iterable[Scorecard]) -> int:
+    """Count the runs and attempts that an error of the model's provider ended."""
+    return sum(card.ending is Ending.PROVIDER_ERROR for card in cards)
+
+
+def normalised(cards: Iterable[Scorecard]) -> Normalised:
+    """Average normalised scores; runs without one are counted and left out."""
+    runs = counted(cards)
+    scored = [card for card in runs if card.normalised is not None]
+    levels = [card.level for card in scored if card.level is not None]
+    by_task = by_name(scored)
+    bare = Normalised(
+        runs=len(scored),
+        without=len(runs) - len(scored),
+        levels={level: levels.count(level) for level in Level if levels},
+        queries=_mean(by_task, lambda one: one.validation_queries) if scored else 0.0,
+    )
+    if not scored or len(by_task) > len({card.task for card in scored}):
+        return bare
+    known = [untouched(group[0]) for group in by_task.values()]
+    found = [each for each in known if each is not None]
+    return bare.model_copy(
+        update={
+            "average": _not_below_zero(
+                {
+                    task: [
+                        each for card in group if (each := card.normalised) is not None
+                    ]
+                    for task, group in by_task.items()
+                }
+            ),
+            "untouched": fmean(found) if len(found) == len(known) else None,
+        }
+    )
+
+
+def normalised_at(card: Scorecard, score: float | None) -> float | None:
+    """Return another score of a run's task as its normalised score.
+
+    0 without a score; None if the starter or the reference is not known.
+    """
+    if card.starter is None or card.reference is None:
+        return None
+    if score is None:
+        return 0.0
+    found = gap_closed(score, card.starter.mean, card.reference.mean, card.scale)
+    return max(0.0, found or 0.0)
+
+
+def _not_below_zero(by_task: Mapping[str, Sequence[float]]) -> Average | None:
+    """Average over tasks; no normalised score, and so no mean, is negative."""
+    here, new = bounded_mean(by_task), new_tasks(by_task)
+    if not math.isfinite(here.value):
+        return None
+    return Average(here=cut_at_zero(here), new=new and cut_at_zero(new))
+
+
+def cut_at_zero(found: Estimate) -> Estimate:
+    """End an interval at 0, because no normalised score is negative."""
+    if not found.bounded:
+        return found
+    return found.model_copy(update={"low": max(0.0, found.low)})
 
 
 def _averages(by_task: Mapping[str, Sequence[Scorecard]]) -> dict[str, Average | None]:
@@ -172,6 +262,10 @@ class Spending(Record):
     """In dollars; None if the price is not known."""
     steps: float
     seconds: TimeSplit
+    cpu: float | None = None
+    """CPU seconds in the sandbox; None if a run did not record them."""
+    calibration: float | None = None
+    """CPU seconds of the fixed computation, on the machines of runs that record it."""
 
 
 def spending(column: Column, cards: Iterable[Scorecard]) -> Spending | None:
@@ -188,6 +282,7 @@ def spending(column: Column, cards: Iterable[Scorecard]) -> Spending | None:
     cost = _mean(by_task, lambda card: card.cost_usd or 0.0)
     unpriced = any(card.unpriced for card in own)
     free = not tokens or is_free(column.model)
+    calibrated = [card.calibration_seconds for card in own if card.calibration_seconds]
     return Spending(
         column=column,
         runs=len(own),
@@ -202,7 +297,20 @@ def spending(column: Column, cards: Iterable[Scorecard]) -> Spending | None:
             harness=harness,
             other=max(0.0, total - model - execute - harness),
         ),
+        cpu=_mean(by_task, lambda card: card.cpu_seconds or 0.0)
+        if all(card.cpu_seconds is not None for card in own)
+        else None,
+        calibration=fmean(calibrated) if calibrated else None,
     )
+
+
+_SAME_SPEED = 1.1
+
+
+def machines_differ(cards: Iterable[Scorecard]) -> bool:
+    """Tell whether runs were made on machines of different speed."""
+    found = [card.calibration_seconds for card in cards if card.calibration_seconds]
+    return bool(found) and max(found) > _SAME_SPEED * min(found)
 
 
 def _mean(
@@ -214,72 +322,6 @@ def _mean(
 def _tokens(card: Scorecard, *kinds: str) -> float:
     counts = (card.tokens.get(kind) for kind in kinds)
     return float(sum(count for count in counts if isinstance(count, int)))
-
-
-Unit = Literal["tokens", "cost"]
-
-
-class FrontPoint(Record):
-    """One agent: the tokens or cost of a mean run, and its success rate."""
-
-    place: int
-    spent: float
-    rate: float
-    low: float
-    high: float
-    on_front: bool = False
-    """Whether no agent succeeds as often for less, or more often for as much."""
-    text: str
-
-
-class Front(Record):
-    """The agents whose spending is known, in order of it."""
-
-    unit: Unit
-    points: tuple[FrontPoint, ...]
-    unknown: tuple[str, ...]
-    """Agents that are not drawn because their spending is not known."""
-
-
-def front(
-    unit: Unit, summaries: Sequence[Summary], spent: Sequence[Spending | None]
-) -> Front:
-    """Place every agent and mark the Pareto front."""
-    points: list[FrontPoint] = []
-    unknown: list[str] = []
-    for result, used in zip(summaries, spent, strict=True):
-        amount = None
-        if used is not None:
-            amount = used.cost if unit == "cost" else used.tokens or 0.0
-        if result.success is None or amount is None:
-            unknown.append(result.column.who)
-            continue
-        rate = result.success.here
-        written = dollars(amount) if unit == "cost" else f"{compact(amount)} tokens"
-        points.append(
-            FrontPoint(
-                place=result.column.place,
-                spent=amount,
-                rate=rate.value,
-                low=rate.low,
-                high=rate.high,
-                text=f"{result.column.who}\n{tenths(rate.value)} % ("
-                f"{tenths(rate.low)} to {tenths(rate.high)}), {written} a run",
-            )
-        )
-    points.sort(key=lambda point: (point.spent, -point.rate))
-    marked = (
-        one.model_copy(
-            update={"on_front": not any(_beats(other, one) for other in points)}
-        )
-        for one in points
-    )
-    return Front(unit=unit, points=tuple(marked), unknown=tuple(unknown))
-
-
-def _beats(one: FrontPoint, other: FrontPoint) -> bool:
-    as_good = one.rate >= other.rate and one.spent <= other.spent
-    return as_good and (one.rate > other.rate or one.spent < other.spent)
 
 
 COLOURS = 8

@@ -12,8 +12,9 @@ from mlagentbench.core import (
     Scorecard,
     who,
 )
+from mlagentbench.report.averages import machines_differ
 from mlagentbench.report.data import ExperimentView
-from mlagentbench.report.number_format import listed
+from mlagentbench.report.number_format import listed, number
 from mlagentbench.report.run_rows import RunRow, UngradedRow
 
 
@@ -81,6 +82,18 @@ def cautions(view: ExperimentView) -> tuple[Caution, ...]:
             "`mlab score` re-grades all of them with the installed version.",
         ),
         (
+            "Machines of different speed",
+            _calibrations(cards),
+            "divide times by this number to compare them. The same time limit allows"
+            " more work on a faster machine.",
+        ),
+        (
+            "Runs without a normalised score",
+            _unscored(cards),
+            "graded before release 2.0, without a reference, or with a score outside"
+            " the task's scale. They are in no mean of normalised scores.",
+        ),
+        (
             "A starter that was never measured",
             listed(dict.fromkeys(c.score_name for c in ours if c.starter is None)),
             "improvement and success are not defined. Run `mlab measure` to measure"
@@ -116,6 +129,21 @@ def budget_text(budget: Budget) -> str:
     parts += [f"{budget.tokens:,} tokens"] if budget.tokens else []
     parts += [f"${budget.cost_usd:g}"] if budget.cost_usd else []
     return ", ".join(parts)
+
+
+def _calibrations(cards: Sequence[Scorecard]) -> str:
+    if not machines_differ(cards):
+        return ""
+    found = [card.calibration_seconds for card in cards if card.calibration_seconds]
+    low, high = (number(each, digits=3) for each in (min(found), max(found)))
+    return f"A fixed computation took {low} to {high} CPU s"
+
+
+def _unscored(cards: Sequence[Scorecard]) -> str:
+    """Name runs that are left out of means that other runs are in."""
+    runs = [card for card in cards if card.counts]
+    without = [card.run for card in runs if card.normalised is None]
+    return listed(without) if len(without) < len(runs) else ""
 
 
 def _is_original(card: Scorecard) -> bool:

@@ -15,13 +15,15 @@ from mlagentbench.core import (
     who,
 )
 from mlagentbench.evaluation import counted, finite_improvement, tally
-from mlagentbench.report.averages import (
-    Column,
+from mlagentbench.report.averages import Column, columns, place_of
+from mlagentbench.report.costs import (
+    AgentCosts,
+    CostUnit,
     Front,
-    columns,
-    place_of,
+    agent_costs,
+    tuning_baseline,
 )
-from mlagentbench.report.data import ExperimentView
+from mlagentbench.report.data import TUNED, ExperimentView
 from mlagentbench.report.editions import BudgetCurve, EditionPart
 from mlagentbench.report.findings import OUTCOMES
 from mlagentbench.report.number_format import number, percent
@@ -60,6 +62,13 @@ class Share(Record):
     parts: tuple[float, ...]
 
 
+class Line(Record):
+    """A score that others are read against."""
+
+    name: str
+    value: float
+
+
 class EditionCharts(Record):
     """Charts of one edition's averages."""
 
@@ -69,6 +78,16 @@ class EditionCharts(Record):
     seconds: tuple[Share, ...]
     """Model, execution, harness and other."""
     budgets: tuple[BudgetCurve, ...]
+    costs: tuple[AgentCosts, ...] = ()
+    cost_lines: tuple[Line, ...] = ()
+    """The baselines as normalised scores."""
+
+    def has_costs(self, unit: CostUnit) -> bool:
+        """Whether a chart against this unit would show anything."""
+        return any(
+            unit in costs.within or any(best.spent.get(unit) for best in costs.best_of)
+            for costs in self.costs
+        )
 
 
 class Series(Record):
@@ -103,13 +122,6 @@ class Median(Record):
     agent: int
     steps: tuple[int, ...]
     values: tuple[float, ...]
-
-
-class Line(Record):
-    """A score that others are read against."""
-
-    name: str
-    value: float
 
 
 class Panel(Record):
@@ -175,9 +187,23 @@ def charts(view: ExperimentView, parts: Sequence[EditionPart]) -> Charts:
                     for one in part.spent
                 ),
                 budgets=part.budgets,
+                costs=agent_costs(view, own, part.table.columns),
+                cost_lines=_cost_lines(own),
             )
             for part in parts
+            for own in [[c for c in view.cards if c.edition == part.table.edition]]
         ),
+    )
+
+
+def _cost_lines(cards: Sequence[Scorecard]) -> tuple[Line, ...]:
+    """Return the baselines as normalised scores."""
+    tuned = tuning_baseline(cards)
+    known = {"starter": 0.0, TUNED: tuned, "reference": 1.0}
+    return tuple(
+        Line(name=name, value=_rounded(value))
+        for name, value in known.items()
+        if value is not None
     )
 
 
@@ -229,9 +255,9 @@ def task_curves(
     )
     if not any(curve.validation.steps or curve.has_graded_steps for curve in curves):
         return None
-    lines = tuple(
-        Line(name=name, value=_rounded(value))
-        for name, value in facts.baselines.items()
+    tests, validations = (
+        tuple(Line(name=name, value=_rounded(value)) for name, value in known.items())
+        for known in (facts.baselines, facts.validation)
     )
     return TaskCurves(
         name=harmless(name),
@@ -241,8 +267,11 @@ def task_curves(
         direction=facts.direction,
         last_step=max(trace.steps[-1].step for _, trace in traced),
         curves=curves,
-        validation=_panel([(curve.agent, curve.validation) for curve in curves]),
-        test=_panel([(curve.agent, curve.test) for curve in curves], lines),
+        validation=_panel(
+            [(curve.agent, curve.validation) for curve in curves], validations
+        ),
+        # One score a run, its submission's, makes no line.
+        test=_panel([(curve.agent, curve.test) for curve in curves], tests, shortest=2),
     )
 
 
@@ -251,7 +280,7 @@ _SHORT = 3
 
 
 def _panel(
-    drawn: Sequence[tuple[int, Series]], lines: tuple[Line, ...] = ()
+    drawn: Sequence[tuple[int, Series]], lines: tuple[Line, ...], shortest: int = 1
 ) -> Panel | None:
     """Return the axis and the medians of every run's scores on one split."""
     # The first scores of a long run are often far off and would flatten the rest.
@@ -261,9 +290,8 @@ def _panel(
     values = [value for _, one in drawn for value in one.values]
     runs: dict[int, list[list[tuple[int, float]]]] = {}
     for agent, one in drawn:
-        # One score a run, its submission's, makes no line.
         pairs = list(zip(one.steps, one.line, strict=True))
-        runs.setdefault(agent, []).append(pairs if len(pairs) > 1 or not lines else [])
+        runs.setdefault(agent, []).append(pairs if len(pairs) >= shortest else [])
     return Panel(
         lines=lines,
         span=_span([*core, *(line.value for line in lines)], values),

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Literal
 
 from pydantic import Field
@@ -21,6 +22,8 @@ from mlagentbench.core import (
 )
 from mlagentbench.experiment import last_attempt_of
 
+TUNED = "tuning baseline"
+
 
 class TaskFacts(Record):
     """The facts of a task that explain its scores."""
@@ -37,8 +40,12 @@ class TaskFacts(Record):
     starter: Starter | None = None
     """None if the starter was never measured, or if its measurement is stale."""
     stale: bool = False
+    tuned: float | None = None
+    """The mean of the tuning baseline."""
     reference: float | None = None
     """The mean of a known good solution."""
+    validation: dict[str, float] = Field(default_factory=dict)
+    """By baseline: the mean of its measured validation scores."""
 
     @property
     def success_threshold(self) -> float | None:
@@ -52,6 +59,7 @@ class TaskFacts(Record):
         """The test scores that a run is read against, as far as they are known."""
         known = {
             "starter": self.starter.mean if self.starter else None,
+            TUNED: self.tuned,
             "success threshold": self.success_threshold,
             "reference": self.reference,
         }
@@ -136,6 +144,8 @@ class ExperimentView(Record):
 
         The task may have been measured again, so the card's own starter holds.
         """
+        graded_by = {"tuned": card.tuned, "reference": card.reference}
+        own = {name: found.mean for name, found in graded_by.items() if found}
         named = {facts.name: facts for facts in self.tasks}
         found = named.get(card.score_name) or TaskFacts(
             name=card.score_name,
@@ -145,12 +155,13 @@ class ExperimentView(Record):
             starter=card.starter,
         )
         if card.baseline_error is not None:
-            unknown = {"starter": None, "reference": None, "stale": True}
-            return found.model_copy(update=unknown)
+            unknown = {"starter": None, "tuned": None, "reference": None}
+            return found.model_copy(update=unknown | {"validation": {}, "stale": True})
         if card.starter not in (None, found.starter):
-            own = {"starter": card.starter, "reference": None}
-            return found.model_copy(update=own)
-        return found
+            measured = {"starter": card.starter, "validation": {}}
+            gone = {"tuned": None, "reference": None}
+            return found.model_copy(update=gone | measured | own)
+        return found.model_copy(update=own)
 
     def traces_by_attempt(self) -> dict[tuple[str, int], Trace]:
         """Return the steps of each run by name and number of its last attempt."""
@@ -168,6 +179,9 @@ def task_facts(task: Task) -> TaskFacts:
     """Return the facts of a task."""
     measured = task.measured
     starter = measured.starter if measured else None
+    tuned = measured.tuned if measured else None
+    reference = measured.reference if measured else None
+    named = {"starter": starter, TUNED: tuned, "reference": reference}
     return TaskFacts(
         name=task.name,
         title=task.title,
@@ -177,7 +191,13 @@ def task_facts(task: Task) -> TaskFacts:
         data=task.data.data,
         summary=task.data.summary,
         starter=starter and Starter(mean=starter.mean, sd=starter.sd, n=starter.n),
-        reference=measured.reference.mean if measured else None,
+        tuned=tuned.mean if tuned else None,
+        reference=reference.mean if reference else None,
+        validation={
+            name: fmean(baseline.validation)
+            for name, baseline in named.items()
+            if baseline and baseline.validation
+        },
     )
 
 

@@ -12,12 +12,13 @@ from mlagentbench.core import BudgetPoint, Record, Scorecard, improvement_of
 from mlagentbench.evaluation import Estimate, counted, suite_rate
 from mlagentbench.report.averages import (
     Column,
-    Front,
     Spending,
     bounded_mean,
-    front,
+    cut_at_zero,
+    normalised_at,
     spending,
 )
+from mlagentbench.report.costs import Front, front
 from mlagentbench.report.findings import (
     CheckRow,
     Outcomes,
@@ -33,6 +34,8 @@ class AtBudget(Record):
     steps: int
     success: Estimate
     improvement: Estimate
+    normalised: Estimate | None = None
+    """None if a run has no normalised score."""
 
 
 class BudgetCurve(Record):
@@ -125,6 +128,15 @@ def _at(steps: int, cards: Sequence[Scorecard]) -> AtBudget:
         improvement=bounded_mean(
             _read(steps, cards, lambda card, at: improvement_of(card, at.score) or 0.0)
         ),
+        normalised=cut_at_zero(
+            bounded_mean(
+                _read(
+                    steps, cards, lambda card, at: normalised_at(card, at.score) or 0.0
+                )
+            )
+        )
+        if all(card.normalised is not None for card in cards)
+        else None,
     )
 
 

@@ -2,12 +2,13 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mlagentbench.core import Scorecard, harmless, recording, write_atomically
 from mlagentbench.report.averages import Average, Summary
-from mlagentbench.report.tables import headlines, suite_tables
+from mlagentbench.report.number_format import hundredths
+from mlagentbench.report.tables import Headline, headlines, suite_tables
 
 Cell = str | int | float | bool | None
 
@@ -16,7 +17,7 @@ _LONGEST_CELL = 2_000
 _LONGEST_NAME = 200
 _APART = {"process", "by_budget", "actions", "errors", "unpriced"}
 """Lists, and dictionaries whose keys agents choose: `_flat` writes each by itself."""
-_PARTS = ("starter", "best_step", "first_success", "opinion")
+_PARTS = ("starter", "tuned", "reference", "best_step", "first_success", "opinion")
 """Records with several columns; a run without one has no columns for it."""
 
 _TEX = str.maketrans(
@@ -126,17 +127,23 @@ def _counted(counts: dict[str, int]) -> str:
 def headline_latex(cards: Sequence[Scorecard]) -> str:
     """Write one booktabs table per edition: an agent a row, the best first."""
     lines = [
-        "% Needs \\usepackage{booktabs}. Averages over tasks in percent, with 95 %",
-        "% intervals. A run without a valid submission counts as zero improvement.",
+        "% Needs \\usepackage{booktabs}. Averages over tasks, with 95 % intervals.",
+        "% Success and improvement are in percent. A normalised score is 0 for the",
+        "% starter and 1 for the reference. A run without a valid submission has no",
+        "% improvement and a normalised score of 0.",
     ]
     for headline in headlines(suite_tables(cards)):
+        scored = headline.lead == "normalised"
+        if headline.without and scored:
+            lines.append(f"% Runs without a normalised score: {headline.without}.")
         lines += [
             f"% Edition: {escaped(headline.edition)}",
-            "\\begin{tabular}{lrrrr}",
+            f"\\begin{{tabular}}{{l{'r' * (4 + scored)}}}",
             "\\toprule",
-            "Agent & Success & Improvement & Runs & Tasks \\\\",
+            f"Agent{scored * ' & Normalised'} & Success & Improvement & Runs & Tasks"
+            " \\\\",
             "\\midrule",
-            *(_row(one, headline.tasks) for one in headline.standings),
+            *(_row(one, headline) for one in headline.standings),
             "\\bottomrule",
             "\\end{tabular}",
         ]
@@ -152,21 +159,25 @@ def escaped(text: str) -> str:
     return "".join(shown).translate(_TEX)
 
 
-def _row(found: Summary, tasks: int) -> str:
+def _row(found: Summary, headline: Headline) -> str:
     averages = f"{_average(found.success)} & {_average(found.improvement_all)}"
+    if headline.lead == "normalised":
+        averages = f"{_average(found.normalised.average, hundredths)} & {averages}"
     runs = f"{found.counted.successes}/{found.counted.runs}"
     return (
         f"{escaped(found.column.who)} & {averages} & {runs}"
-        f" & {len(found.tasks)} of {tasks} \\\\"
+        f" & {len(found.tasks)} of {headline.tasks} \\\\"
     )
 
 
-def _average(average: Average | None) -> str:
+def _average(
+    average: Average | None, write: Callable[[float], str] | None = None
+) -> str:
     if average is None:
         return "--"
-    here = average.here
-    bounds = f" [{_tenths(here.low)}, {_tenths(here.high)}]" if here.bounded else ""
-    return _tenths(here.value) + bounds
+    here, write = average.here, write or _tenths
+    bounds = f" [{write(here.low)}, {write(here.high)}]" if here.bounded else ""
+    return write(here.value) + bounds
 
 
 def _tenths(fraction: float) -> str:

@@ -59,6 +59,13 @@ def tenths(fraction: float) -> str:
     return f"{100 * fraction:.1f}"
 
 
+def hundredths(score: float | None) -> str:
+    """Write a normalised score; 1 is the reference."""
+    if score is None or abs(score) >= 1_000:
+        return number(score)
+    return f"{score:.2f}"
+
+
 def shade(fraction: float) -> int:
     """Return which of ten shades shows a proportion; 0 is none at all."""
     return min(10, max(0, math.ceil(10 * fraction)))

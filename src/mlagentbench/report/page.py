@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -21,14 +22,17 @@ from mlagentbench.core import (
 )
 from mlagentbench.evaluation import tally
 from mlagentbench.report import number_format
+from mlagentbench.report.averages import machines_differ, voided
 from mlagentbench.report.caveats import accounts, budget_text, cautions
 from mlagentbench.report.charts import charts
 from mlagentbench.report.data import ExperimentView
 from mlagentbench.report.editions import editions
 from mlagentbench.report.findings import STEPS_NAMED, agreement
+from mlagentbench.report.noise import selection_note, untouched
 from mlagentbench.report.number_format import PAGE, Caps, caps
 from mlagentbench.report.run_rows import (
     RunDetails,
+    RunRow,
     only_run,
     run_rows,
     run_title,
@@ -38,6 +42,7 @@ from mlagentbench.report.run_rows import (
 from mlagentbench.report.run_status import StatusTable
 from mlagentbench.report.run_steps import executed, failure, observation, texts
 from mlagentbench.report.tables import headlines
+from mlagentbench.report.terminal import levels_text
 
 
 def render(experiment: ExperimentView) -> str:
@@ -56,6 +61,15 @@ def render(experiment: ExperimentView) -> str:
             **run_sections(experiment, limits),
             caps=limits,
             total=tally(experiment.cards),
+            voided=voided(experiment.cards),
+            scored=any(card.normalised is not None for card in experiment.cards),
+            several_forms=_several_forms(experiment.cards),
+            machines_differ=machines_differ(experiment.cards),
+            selection=selection_note(
+                experiment.cards,
+                experiment.traces_by_attempt(),
+                {one.name: one.unit for one in facts},
+            ),
             headlines=headlines([part.table for part in parts]),
             parts=parts,
             several_categories=any(len(part.table.categories) > 1 for part in parts),
@@ -68,6 +82,13 @@ def render(experiment: ExperimentView) -> str:
             script_hashes=script_hashes(),
         )
     )
+
+
+def _several_forms(cards: Sequence[Scorecard]) -> frozenset[str]:
+    """Return the tasks that are on the page in several versions or editions."""
+    forms = {(card.task, card.score_name) for card in cards}
+    count = Counter(task for task, _ in forms)
+    return frozenset(task for task, number in count.items() if number > 1)
 
 
 def write_report(experiment: ExperimentView, path: Path) -> Path:
@@ -105,7 +126,8 @@ def write_status(
 
 
 _FORMATS = (
-    *("number", "percent", "share", "tenths", "shade", "improvement_shade"),
+    *("number", "percent", "share", "tenths", "hundredths"),
+    *("shade", "improvement_shade"),
     *(
         "with_unit",
         "fitted",
@@ -129,7 +151,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    own = (agreement, executed, failure, observation, texts, embedded)
+    own = (agreement, executed, failure, observation, texts, embedded, levels_text)
     filters = (*(getattr(number_format, name) for name in _FORMATS), *own)
     environment.filters.update({one.__name__: one for one in filters})
     environment.globals.update(
@@ -184,6 +206,7 @@ def run_sections(view: ExperimentView, limits: Caps) -> dict[str, object]:
         "alone": alone,
         "title": run_title(alone) if alone else view.title,
         "tiles": tiles(alone) if alone else (),
+        "untouched": untouched(alone.card) if isinstance(alone, RunRow) else None,
         "accounts": accounts(view, rows, ungraded),
         "cautions": cautions(view),
         "budgets": {

@@ -25,6 +25,7 @@ from mlagentbench.report.number_format import (
     duration,
     fitted,
     fitted_end,
+    hundredths,
     moment,
     number,
     percent,
@@ -213,8 +214,11 @@ def tiles(row: RunRow | UngradedRow) -> tuple[Tile, ...]:
             validation,
         ]
     else:
-        found = [*_result_tiles(row.card), validation, *_spent_tiles(row.card)]
-    return tuple(tile for tile in found if tile[1] not in ("", "none"))
+        queries = ("Validation queries", str(row.card.validation_queries or ""), "")
+        found = [*_result_tiles(row.card), validation, queries]
+        found += _spent_tiles(row.card)
+    known = (tile for tile in found if tile[0] == "Level" or tile[1] != "none")
+    return tuple(tile for tile in known if tile[1])
 
 
 def _result_tiles(card: Scorecard) -> list[Tile]:
@@ -223,8 +227,10 @@ def _result_tiles(card: Scorecard) -> list[Tile]:
     if not card.counts:
         stale = card.baseline_error is not None and card.ending.counts
         success = ("Success", "excluded", STALE_BASELINE if stale else "from averages")
-    closed = card.gap_closed
+    # The normalised score leads the page; older scorecards have only the gap.
+    closed = None if card.normalised is not None else card.gap_closed
     return [
+        ("Level", card.level or "", ""),
         ("Improvement", percent(card.improvement), "over the starter"),
         success,
         (
@@ -314,12 +320,19 @@ def run_facts(card: Scorecard, facts: TaskFacts, *, limit: int) -> dict[str, str
         "Task folder": card.task_digest[:8],
         "Agent's code": card.agent_digest[:8],
         "Metric": f"{card.metric}, {card.direction} is better",
+        "Normalised score": hundredths(card.normalised),
+        "Level": f"{card.level}, the highest reached" if card.level else "",
         "Success": verdict(card),
         "Test score": with_unit(card.score, facts.unit),
         "95 % interval of the score": " to ".join(map(number, card.score_ci or ())),
         "Success threshold": with_unit(facts.success_threshold, facts.unit),
+        "Tuning baseline": with_unit(facts.tuned, facts.unit),
         "Reference": with_unit(facts.reference, facts.unit),
         "Gap to the reference closed": percent(card.gap_closed),
+        "95 % interval of the improvement": " to ".join(
+            map(percent, card.improvement_ci or ())
+        ),
+        "Validation queries": str(card.validation_queries or ""),
         "Best graded step": f"{with_unit(best.score, facts.unit)} at step {best.step}"
         if best
         else "",
@@ -330,14 +343,16 @@ def run_facts(card: Scorecard, facts: TaskFacts, *, limit: int) -> dict[str, str
         "Actions": _counted(card.actions),
         "Errors": _counted(card.errors),
         "Time": _time(card),
+        "CPU time in the sandbox": duration(card.cpu_seconds)
+        if card.cpu_seconds is not None
+        else "",
+        "Machine calibration": f"{number(card.calibration_seconds, digits=3)} CPU s"
+        if card.calibration_seconds
+        else "",
         "Tokens": _tokens(card),
         "Cost": dollars(card.cost_usd) if card.cost_usd else "",
         "Attempt": str(card.attempt) if card.attempt > 1 else "",
-        "Resumed": "once"
-        if card.resumed == 1
-        else f"{card.resumed} times"
-        if card.resumed
-        else "",
+        "Resumed": {0: "", 1: "once"}.get(card.resumed, f"{card.resumed} times"),
         "Sandbox": f"{card.sandbox.provider}, {card.sandbox.limits}",
         "Graded": f"{moment(card.created)} by mlagentbench {card.harness.version}",
     }

@@ -1,10 +1,20 @@
-"""Success and improvement tables, categories and headlines of editions."""
+"""Tables of tasks and agents, categories and headlines of editions."""
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from mlagentbench.core import Record, Scorecard
 from mlagentbench.evaluation import Tally, by_name, tally
-from mlagentbench.report.averages import Column, Summary, columns, summary
+from mlagentbench.report.averages import (
+    Average,
+    Column,
+    Normalised,
+    Summary,
+    columns,
+    normalised,
+    summary,
+    voided,
+)
 
 
 class Row(Record):
@@ -16,6 +26,10 @@ class Row(Record):
     category: str
     cells: tuple[Tally | None, ...]
     """One a column; None where the agent was never run."""
+    normalised: tuple[Normalised, ...]
+    """One a column."""
+    voided: tuple[int, ...]
+    """One a column: runs and attempts that an error of the provider ended."""
 
 
 class CategoryRow(Record):
@@ -69,6 +83,8 @@ def _rows(cards: Sequence[Scorecard], present: Sequence[Column]) -> Iterable[Row
             task=group[0].task,
             category=category(group[0]),
             cells=tuple(tally(runs) if runs else None for runs in own),
+            normalised=tuple(map(normalised, own)),
+            voided=tuple(map(voided, own)),
         )
 
 
@@ -119,47 +135,81 @@ def in_order(names: Iterable[str]) -> list[str]:
     return known + [name for name in found if name not in _PAPER_GROUPS]
 
 
+Lead = Literal["normalised", "success"]
+"""The measure that agents are ordered by."""
+
+
 class Headline(Record):
-    """One edition's agents, those that succeed most often first."""
+    """One edition's agents, the best first."""
 
     edition: str
     tasks: int
     standings: tuple[Summary, ...]
+    lead: Lead
+    """Success only if no run has a normalised score."""
+
+    def average(self, found: Summary) -> Average | None:
+        """Return the leading average of an agent."""
+        return _leading(found, self.lead)
 
     @property
     def first(self) -> Summary | None:
-        lead = self.standings[0] if self.standings else None
-        return lead if lead and lead.success else None
+        best = self.standings[0] if self.standings else None
+        return best if best and self.average(best) else None
 
     @property
-    def level(self) -> tuple[Summary, ...]:
+    def ties(self) -> tuple[Summary, ...]:
         """The others whose interval reaches into that of the first."""
-        first = self.first
-        if first is None or first.success is None:
+        first = self.average(self.first) if self.first else None
+        if first is None or not first.here.bounded:
             return ()
-        low = first.success.here.low
+        others = ((other, self.average(other)) for other in self.standings[1:])
         return tuple(
             other
-            for other in self.standings[1:]
-            if other.success and other.success.here.high >= low
+            for other, found in others
+            if found and found.here.bounded and found.here.high >= first.here.low
         )
+
+    @property
+    def extent(self) -> float:
+        """The end of the axis on which the intervals are drawn."""
+        averages = filter(None, map(self.average, self.standings))
+        estimates = [each for one in averages for each in (one.here, one.new) if each]
+        ends = [each.high if each.bounded else each.value for each in estimates]
+        return max(1.0, *ends) if ends else 1.0
+
+    @property
+    def without(self) -> int:
+        """Runs that count and have no normalised score."""
+        return sum(found.normalised.without for found in self.standings)
 
 
 def headlines(tables: Sequence[SuiteTable]) -> tuple[Headline, ...]:
     """Put each edition's agents in order."""
-    return tuple(
-        Headline(
-            edition=table.edition,
-            tasks=len(table.rows),
-            standings=tuple(sorted(table.summaries, key=_order)),
+    return tuple(_headline(table) for table in tables)
+
+
+def _headline(table: SuiteTable) -> Headline:
+    scored = any(found.normalised.runs for found in table.summaries)
+    lead: Lead = "normalised" if scored else "success"
+
+    def order(found: Summary) -> tuple[float, ...]:
+        best, improvement = (
+            (_leading(found, lead), found.success),
+            found.improvement_all,
         )
-        for table in tables
+        return (
+            *(-each.here.value if each else 1.0 for each in best),
+            -improvement.here.value if improvement else 0.0,
+        )
+
+    return Headline(
+        edition=table.edition,
+        tasks=len(table.rows),
+        standings=tuple(sorted(table.summaries, key=order)),
+        lead=lead,
     )
 
 
-def _order(found: Summary) -> tuple[float, float]:
-    success, improvement = found.success, found.improvement_all
-    return (
-        -success.here.value if success else 1.0,
-        -improvement.here.value if improvement else 0.0,
-    )
+def _leading(found: Summary, lead: Lead) -> Average | None:
+    return found.success if lead == "success" else found.normalised.average

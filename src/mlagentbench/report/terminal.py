@@ -1,71 +1,107 @@
 """Summaries and comparisons as plain text for the terminal."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from statistics import fmean
 
-from mlagentbench.core import Ending, Record, Scorecard, first_lines, harmless
+from mlagentbench.core import (
+    Ending,
+    Level,
+    Record,
+    Scorecard,
+    first_lines,
+    harmless,
+)
 from mlagentbench.evaluation import (
     Comparison,
     Contrast,
     Estimate,
+    TaskPair,
     by_name,
     counted,
     in_words,
     runs_in_words,
     tally,
 )
-from mlagentbench.report.averages import columns
+from mlagentbench.report.averages import columns, normalised
 from mlagentbench.report.data import ExperimentView, TaskFacts
-from mlagentbench.report.number_format import dollars, duration, percent, with_unit
+from mlagentbench.report.number_format import (
+    dollars,
+    duration,
+    hundredths,
+    number,
+    percent,
+    with_unit,
+)
 
 
 def summary_lines(card: Scorecard, facts: TaskFacts) -> list[str]:
-    """Return the summary of a run: starter, test score, improvement and ending."""
+    """Return the summary of a run: baselines, test score, results and ending.
+
+    A result that the scorecard does not hold has no line.
+    """
     starter = f"not measured: run `mlab measure {card.task}`"
     if card.starter is not None:
         written = with_unit(card.starter.mean, facts.unit)
         starter = f"{written} ({card.metric}, {card.direction} is better)"
         if card.baseline_error is not None:
             starter += ", stale"
-    lines = [
-        f"{card.run}",
-        f"  starter      {starter}",
-        f"  test score   {_score(card, facts)}",
-        f"  improvement  {percent(card.improvement)}",
-        f"  success      {verdict(card)}",
-        f"  ending       {_ending(card)}",
-    ]
+    tuned, reference, score = card.tuned, card.reference, card.normalised
+    bounds = " to ".join(map(percent, card.improvement_ci or ())).replace(
+        " % to", " to"
+    )
+    found = {
+        "starter": starter,
+        "tuned": tuned and f"{with_unit(tuned.mean, facts.unit)} (tuning baseline)",
+        "reference": reference and with_unit(reference.mean, facts.unit),
+        "test score": _score(card, facts),
+        "normalised": None
+        if score is None
+        else f"{hundredths(score)} (0 = starter, 1 = reference)",
+        "level": card.level,
+        "improvement": percent(card.improvement)
+        + (bounds and f" (95 % interval {bounds})"),
+        "success": verdict(card),
+        "ending": _ending(card),
+    }
+    lines = [f"{card.run}"]
+    lines += [f"  {name:<12} {text}" for name, text in found.items() if text]
     if card.sandbox.unsafe:
         lines.append("  unsafe       ran without isolation; do not compare it")
     return [harmless(line).replace("\n", " ") for line in lines]
 
 
 OUTCOME_COLUMNS = [
-    *("task", "agent", "runs", "success", "mean test score", "mean improvement"),
-    *("time", "cost", "endings"),
+    *("task", "agent", "runs", "mean normalised", "levels", "success"),
+    *("mean test score", "mean improvement", "time", "cost", "endings"),
 ]
 
 
 def outcome_rows(view: ExperimentView) -> list[list[str]]:
     """Return a row per task and agent; runs that do not count are in no mean."""
     found = []
-    for group in by_name(view.cards).values():
+    groups = by_name(view.cards)
+    named = Counter(group[0].task for group in groups.values())
+    for name, group in groups.items():
+        task = name if named[group[0].task] > 1 else group[0].task
         for column in columns(group):
             cards = list(filter(column.made, group))
-            found.append(_outcome(column.who, cards, view.facts(cards[0])))
+            row = _outcome(cards, view.facts(cards[0]))
+            found.append([harmless(task), column.who, *row])
     return found
 
 
-def _outcome(who: str, cards: list[Scorecard], facts: TaskFacts) -> list[str]:
-    found = tally(cards)
+def _outcome(cards: list[Scorecard], facts: TaskFacts) -> list[str]:
+    found, scored = tally(cards), normalised(cards)
+    average, without = scored.average, scored.without
     scores = [card.score for card in counted(cards) if card.score is not None]
     endings = Counter(card.ending.replace("_", " ") for card in cards)
     unknown = any(card.unpriced for card in cards)
     return [
-        harmless(cards[0].task),
-        who,
         str(len(cards)),
+        hundredths(average.here.value if average else None)
+        + (f" ({without} without)" if average and without else ""),
+        levels_text(scored.levels) or "not known",
         f"{found.successes} of {found.runs}",
         with_unit(fmean(scores) if scores else None, facts.unit),
         percent(found.improvement_all),
@@ -96,6 +132,12 @@ def failure_lines(cards: Iterable[Scorecard]) -> list[str]:
     return [harmless(line).replace("\n", " ") for line in shown]
 
 
+def levels_text(levels: Mapping[Level, int]) -> str:
+    """Write how many runs reached each level, the highest first."""
+    found = ((levels.get(level, 0), level) for level in reversed(Level))
+    return ", ".join(f"{count} {level}" for count, level in found if count)
+
+
 def verdict(card: Scorecard) -> str:
     """Return whether a run succeeded, and whether that is significant."""
     if not card.ending.counts:
@@ -104,6 +146,9 @@ def verdict(card: Scorecard) -> str:
         return f"unknown: {card.baseline_error}"
     if not card.success:
         return "no"
+    if card.improvement_ci is not None:
+        sure = "significant" if card.significant else "not significant"
+        return f"yes ({sure}: paired bootstrap against the starter)"
     if card.significant:
         return "yes (significant: outside the starter's 95 % prediction interval)"
     return "yes (not significant: within the starter's 95 % prediction interval)"
@@ -111,7 +156,9 @@ def verdict(card: Scorecard) -> str:
 
 def _score(card: Scorecard, facts: TaskFacts) -> str:
     if card.score is not None:
-        return with_unit(card.score, facts.unit)
+        bounds = " to ".join(map(number, card.score_ci or ()))
+        written = with_unit(card.score, facts.unit)
+        return f"{written} (95 % interval {bounds})" if bounds else written
     why = first_lines(card.submission_error or "", lines=1, characters=200)
     return f"none: {why}" if why else "none"
 
@@ -129,6 +176,27 @@ COLUMNS = [
     *("task", "runs", "success A", "success B", "A - B"),
     *("improvement A", "improvement B"),
 ]
+GAP_COLUMNS = ["gap closed A", "gap closed B", "A - B"]
+
+
+def comparison_table(found: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Return the columns and a row per task; gap_closed leads if it is known."""
+    rows = task_rows(found)
+    if found.gap_closed is None:
+        return COLUMNS, rows
+    columns = [*COLUMNS[:2], *GAP_COLUMNS, "success A", "success B", *COLUMNS[5:]]
+    return columns, [
+        [*row[:2], *_gap_cells(pair), *row[2:4], *row[5:]]
+        for pair, row in zip(found.tasks, rows, strict=True)
+    ]
+
+
+def _gap_cells(pair: TaskPair) -> list[str]:
+    if pair.gap_closed is None or not all(each.n for each in pair.gap_closed):
+        return ["none"] * 3
+    a, b = pair.gap_closed
+    shares = [f"{100 * each.value:.1f} %" for each in (a, b)]
+    return [*shares, _signed(a.value - b.value)]
 
 
 class Written(Record):
@@ -139,20 +207,25 @@ class Written(Record):
     detectable: str
     """The smallest difference that so many runs could show."""
     measures: tuple[str, ...]
-    """Lines on both measures, with differences, intervals and p values."""
+    """Lines on each measure, with differences, intervals and p-values."""
     remarks: tuple[str, ...]
     """Tasks left out, runs that do not count, warnings."""
 
 
 def written(found: Comparison) -> Written:
     """Return a comparison in words."""
-    both = [("success", found.success), ("improvement_all", found.improvement)]
+    measures = [
+        ("gap_closed", found.gap_closed),
+        ("success", found.success),
+        ("improvement_all", found.improvement),
+    ]
+    lead = found.gap_closed or found.success
     return Written(
         verdict=comparison_verdict(found),
-        detectable=in_words(found.success.detectable) if found.success else "",
+        detectable=in_words(lead.detectable) if lead else "",
         measures=tuple(
             line
-            for name, each in both
+            for name, each in measures
             if each
             for line in _measure(name, each, found.comparisons)
         ),
@@ -176,10 +249,11 @@ def task_rows(found: Comparison) -> list[list[str]]:
 
 def comparison_verdict(found: Comparison) -> str:
     """Return what follows from a comparison, and what does not."""
-    contrast = found.success
+    contrast = found.gap_closed or found.success
     if contrast is None:
         return "Nothing can be compared: no task has runs of both that count."
-    return f"{_over_tasks(found, contrast)} {_on_these(found, contrast)}"
+    measure = "By gap_closed: " if found.gap_closed else ""
+    return f"{measure}{_over_tasks(found, contrast)} {_on_these(found, contrast)}"
 
 
 def _over_tasks(found: Comparison, contrast: Contrast) -> str:
@@ -215,6 +289,11 @@ def _on_these(found: Comparison, contrast: Contrast) -> str:
 def remarks(found: Comparison) -> list[str]:
     """Return the tasks left out, the runs that do not count, and warnings."""
     said = [f"left out {one.task}: {one.why}" for one in found.left_out]
+    if found.gap_closed:
+        unknown = found.gap_unknown
+        said += [f"without gap_closed {one.task}: {one.why}" for one in unknown]
+        if named := ", ".join(found.paired_tasks):
+            said.append(f"gap_closed includes the noise of the test set: {named}")
     for letter, agent in (("A", found.a), ("B", found.b)):
         lost = ", ".join(f"{n} {ending}" for ending, n in agent.not_counted.items())
         said += [f"{letter}: runs that do not count: {lost}"] if lost else []

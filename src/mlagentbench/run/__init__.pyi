@@ -1,5 +1,8 @@
 from .doctor import examine as examine
+from .external import OutsideMeasurement as OutsideMeasurement
+from .external import count_gradings as count_gradings
 from .external import grade_outside as grade_outside
+from .external import measure_outside as measure_outside
 from .external import write_workspace as write_workspace
 from .llm_judge.judge import ask_judge as ask_judge
 from .measure import PipelineBench as PipelineBench

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from pydantic import computed_field
 
-from mlagentbench.core import AgentEnvName, Record, usable_cores
+from mlagentbench.core import AgentEnvName, Record, memory_gb, usable_cores
 from mlagentbench.environment import find_agent_env, probe
 from mlagentbench.tasks import find_prepared, load_task, task_ids
 
@@ -100,9 +100,9 @@ def _resources(cache: Path) -> list[Fact]:
 
 def _memory() -> Fact:
     enough = f"a run may need {MEMORY_GB} GB"
-    if not hasattr(os, "sysconf"):
+    size = memory_gb()
+    if size is None:
         return Fact(name="memory", value=f"unknown; {enough}")
-    size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return Fact(
         name="memory",
         value=f"{size:.1f} GB; {enough}",

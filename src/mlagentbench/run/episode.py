@@ -12,6 +12,7 @@ from mlagentbench.core import (
     End,
     Ending,
     Harness,
+    ModelReplyError,
     Origin,
     ProviderError,
     Resumed,
@@ -26,13 +27,19 @@ from mlagentbench.core import (
 )
 from mlagentbench.environment import save_submission
 from mlagentbench.evaluation import (
+    BaselineUnits,
     EvaluationContext,
     Price,
     StepVerdict,
     Verdict,
     evaluate_run,
 )
-from mlagentbench.experiment import Experiment, TraceWriter
+from mlagentbench.experiment import (
+    Experiment,
+    TraceWriter,
+    read_new_scripts,
+    starter_texts,
+)
 from mlagentbench.grading import grade_saved
 from mlagentbench.run.agent_process import error_text, own_traceback
 from mlagentbench.run.budget import RunOver, from_inspect_limit
@@ -40,7 +47,7 @@ from mlagentbench.run.job import Job
 from mlagentbench.run.outside_agent import AgentCrash
 from mlagentbench.run.run_context import RunContext
 from mlagentbench.run.steps import Steps
-from mlagentbench.tasks import Prepared, task_digest
+from mlagentbench.tasks import Prepared, read_units, task_digest
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +67,7 @@ async def run_episode(job: Job, run: RunId, sandbox: SandboxEnvironment) -> None
         steps = Steps(job, run, sandbox, past, trace)
         clock = time.monotonic() - past.seconds
         context = RunContext(job, run, steps)
-        over = await _let_agent_act(job, context, steps, past.seconds)
+        over = await _let_agent_act(job, context, steps, past)
         trace.append(
             End(
                 run=str(run),
@@ -79,11 +86,11 @@ async def run_episode(job: Job, run: RunId, sandbox: SandboxEnvironment) -> None
 
 
 async def _let_agent_act(
-    job: Job, context: RunContext, steps: Steps, worked: float
+    job: Job, context: RunContext, steps: Steps, past: Trace
 ) -> RunOver:
     budget = steps.budget
     try:
-        async with budget.limits(worked):
+        async with budget.limits(past.seconds):
             await job.agent(context)
         over = RunOver(Ending.SUBMITTED if budget.submitted else Ending.STOPPED)
     except RunOver as raised:
@@ -91,17 +98,17 @@ async def _let_agent_act(
     except LimitExceededError as limit:
         over = from_inspect_limit(limit)
     except BenchError as fault:
-        over = _blamed(fault)
+        over = _blamed(fault, past.end)
     except Exception as error:  # noqa: BLE001  # an agent may raise anything at all
         over = _crashed(error)
     if context.fault is not None:
-        over = _blamed(context.fault)
+        over = _blamed(context.fault, past.end)
     if over.ending.counts:
         try:
             # The submission is collected even from a run that was only replayed.
             await steps.restore_last_workspace()
         except BenchError as fault:
-            return _blamed(fault)
+            return _blamed(fault, past.end)
     return over
 
 
@@ -111,9 +118,22 @@ def _crashed(error: Exception) -> RunOver:
     return RunOver(Ending.CRASHED, error_text(error), own_traceback(error))
 
 
-def _blamed(fault: BenchError) -> RunOver:
-    is_theirs = isinstance(fault, ProviderError)
-    return RunOver(Ending.PROVIDER_ERROR if is_theirs else Ending.BROKEN, str(fault))
+_BY_REPLY = "the model's own reply made its provider fail"
+
+
+def _blamed(fault: BenchError, before: End | None) -> RunOver:
+    """Return the end that a fault causes; `before` is that of the session before.
+
+    A model whose replies void every session would never be counted. The second time in
+    a row that its own reply is the cause, the run counts with what it submitted.
+    """
+    if not isinstance(fault, ProviderError):
+        return RunOver(Ending.BROKEN, str(fault))
+    if not isinstance(fault, ModelReplyError):
+        return RunOver(Ending.PROVIDER_ERROR, str(fault))
+    if before is not None and (before.reason or "").startswith(_BY_REPLY):
+        return RunOver(Ending.STOPPED, f"twice in a row {_BY_REPLY}: {fault}")
+    return RunOver(Ending.PROVIDER_ERROR, f"{_BY_REPLY}: {fault}")
 
 
 async def close_run(
@@ -146,13 +166,17 @@ async def score_run(
 ) -> Scorecard:
     """Grade a run's saved submission; `steps` holds the verdict on each step's."""
     # The folder may have changed since the task was loaded, and it grades as it is.
-    task = task.model_copy(update={"digest": task_digest(task.folder)})
-    trace = experiment.trace(run)
+    task = task.model_copy(update={"digest": task_digest(task.folder, task.edition)})
+    trace, saved = experiment.trace(run), experiment.submission_folder(run)
+    code = read_new_scripts(experiment.snapshots, saved, trace, starter_texts(task))
+    stored = BaselineUnits.model_validate(read_units(task.folder, task.edition))
+    context = context.model_copy(update={"code": code, "baseline_units": stored})
     if trace.end is None or not trace.end.ending.counts:
         return evaluate_run(task, run, trace, Verdict(steps=steps), context)
     try:
-        verdict = await grade_saved(task, prepared, experiment.submission_folder(run))
+        verdict = await grade_saved(task, prepared, saved)
         verdict = verdict.model_copy(update={"steps": steps})
+        experiment.write_units(run, verdict.units)
     except BenchError as fault:
         return unscored_card(task, run, trace, Ending.BROKEN, str(fault), context)
     return evaluate_run(task, run, trace, verdict, context)
@@ -204,5 +228,9 @@ def evaluation_context(
 
 def job_context(job: Job) -> EvaluationContext:
     """Return the circumstances in which this process evaluates a job's runs."""
-    digests = {"agent_digest": job.agent_digest, "task_digest": job.task.digest}
-    return evaluation_context(job.sandbox, job.attempt).model_copy(update=digests)
+    of_job = {
+        "agent_digest": job.agent_digest,
+        "task_digest": job.task.digest,
+        "calibration_seconds": job.spec.calibration_seconds,
+    }
+    return evaluation_context(job.sandbox, job.attempt).model_copy(update=of_job)

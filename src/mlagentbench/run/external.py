@@ -3,11 +3,19 @@
 Submissions that were made elsewhere become an experiment with one run each, so that
 score, report and compare read them like any other. No agent ran: their traces have an
 end and no steps.
+
+Validation predictions are measured without an experiment. Each score on hidden data,
+validation or held-out, is a line of `.gradings.jsonl` beside the experiments, so that
+the number of attempts is known.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
 
 from mlagentbench.core import (
     AgentEnvName,
@@ -15,13 +23,17 @@ from mlagentbench.core import (
     Ending,
     Origin,
     Progress,
+    Record,
+    RecordError,
     RunId,
     Spent,
     Task,
     UsageError,
+    append_line,
     clean_name,
     recording,
     require_linux,
+    scratch_folder,
     utc_now,
     writing_to,
 )
@@ -39,10 +51,12 @@ from mlagentbench.experiment import (
     TraceWriter,
     experiment_folder,
 )
+from mlagentbench.grading import grade_saved
 from mlagentbench.run.job import visible_files
 from mlagentbench.run.make_jobs import experiment_spec
 from mlagentbench.run.ready import Ready
 from mlagentbench.run.rescore import rescore_experiment
+from mlagentbench.run.validation import Measured, measured
 from mlagentbench.tasks import Prepared, prepare_task, problem
 
 PROBLEM = "problem.md"
@@ -59,7 +73,7 @@ def write_workspace(task: Task, folder: Path, cache: Path, progress: Progress) -
     prepared = prepare_task(task, cache, progress)
     with recording(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        copy_workspace(task.folder / "starter", visible_files(task, prepared), folder)
+        copy_workspace(task.part("starter"), visible_files(task, prepared), folder)
         (folder / PROBLEM).write_text(text, encoding="utf-8")
 
 
@@ -110,7 +124,95 @@ def grade_outside(
                     )
                 )
     rescore_experiment(experiment, cache, progress)
+    for card in experiment.scorecards:
+        if card.score is not None:
+            _record(out, task, card.agent, "held-out", card.score)
     return experiment
+
+
+Split = Literal["validation", "held-out"]
+
+
+class OutsideMeasurement(Measured):
+    """A validation score of work done elsewhere, or the reason why there is none."""
+
+    name: str
+    """Who made the submission."""
+    queries: int
+    """Validation scores of that name so far, this one included."""
+
+
+def measure_outside(
+    task: Task,
+    paths: Sequence[Path],
+    *,
+    name: str | None,
+    out: Path,
+    cache: Path,
+    progress: Progress,
+) -> list[OutsideMeasurement]:
+    """Measure validation predictions made elsewhere, or code, as queries of a name."""
+    require_linux("grading")
+    files = task.submission
+    if task.grading is None:
+        if task.validation is None:
+            raise UsageError(f"task {task.id} has no validation split to measure on")
+        files = (task.validation.answers,)
+    asked = task.model_copy(update={"submission": files})
+    names = [run.agent for run in _runs(asked, paths, name)]
+    prepared = _make_gradable(task, cache, progress)[0].prepared
+    found = []
+    for who, path in zip(names, paths, strict=True):
+        with scratch_folder() as scratch:
+            saved = scratch / "submission"
+            save_outside_submission(asked, path, saved)
+            grading = grade_saved(task, prepared, saved, split="validation")
+            one = measured(task, asyncio.run(grading))
+        if one.value is not None:
+            _record(out, task, who, "validation", one.value.value)
+        queries = count_gradings(out, task, "validation")[who]
+        found.append(
+            OutsideMeasurement(
+                name=who, value=one.value, problem=one.problem, queries=queries
+            )
+        )
+    return found
+
+
+class GradingLine(Record):
+    """One score of work done elsewhere: a line of `.gradings.jsonl`."""
+
+    at: str
+    task: str
+    """`task@version/edition`."""
+    name: str
+    """Who made the submission."""
+    split: Split
+    score: float
+
+
+def count_gradings(out: Path, task: Task, split: Split) -> Counter[str]:
+    """Count the recorded scores of a task by the name of who made the submission."""
+    path = out / _GRADINGS
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    try:
+        known = [GradingLine.model_validate_json(line) for line in lines]
+    except ValidationError as error:
+        raise RecordError(f"{path} is damaged; move it away to start again") from error
+    return Counter(
+        line.name for line in known if (line.task, line.split) == (task.name, split)
+    )
+
+
+_GRADINGS = ".gradings.jsonl"
+"""Hidden, so that `runs/*` names experiments only."""
+
+
+def _record(out: Path, task: Task, name: str, split: Split, score: float) -> None:
+    line = GradingLine(
+        at=utc_now(), task=task.name, name=name, split=split, score=score
+    )
+    append_line(out / _GRADINGS, line.model_dump_json())
 
 
 def _make_gradable(task: Task, cache: Path, progress: Progress) -> tuple[Ready, str]:

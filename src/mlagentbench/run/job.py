@@ -51,7 +51,7 @@ class Job:
             limits=Limits(cpus=data.cpus, memory_mb=int(data.memory_gb * 1024)),
             spec=SandboxSpec(
                 agent_env=self.agent_env,
-                starter=self.task.folder / "starter",
+                starter=self.task.part("starter"),
                 mounts=visible_files(self.task, self.prepared),
                 environment={"MLAB_SEED": str(seed)},
             ),
@@ -60,7 +60,7 @@ class Job:
 
 def visible_files(task: Task, prepared: Prepared) -> tuple[Mount, ...]:
     """Return the metric and the data, which an agent sees beside the starter."""
-    metric = Mount(source=task.folder / "metric.py", target="/workspace/evaluate.py")
+    metric = Mount(source=task.part("metric.py"), target="/workspace/evaluate.py")
     data = prepared.public / "data"
     if not data.is_dir():
         return (metric,)

@@ -11,6 +11,8 @@ from mlagentbench.core import (
     RunObserver,
     Task,
     UsageError,
+    calibrate,
+    describe_machine,
     sandbox_root,
     utc_now,
 )
@@ -61,8 +63,12 @@ def make_jobs(
     ]
     limits = str(require_isolation().limits)
     ready = _make_ready(plan, tasks, services)
-    digest = {"agent_digest": code_digest(find_agent(plan.agent))}
-    spec = experiment_spec(plan, ready, limits).model_copy(update=digest)
+    started = {
+        "agent_digest": code_digest(find_agent(plan.agent)),
+        "machine": describe_machine(),
+        "calibration_seconds": calibrate(),
+    }
+    spec = experiment_spec(plan, ready, limits).model_copy(update=started)
     return _jobs(spec, ready, experiment, services)
 
 

@@ -3,9 +3,8 @@
 import asyncio
 import math
 import statistics
-import threading
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple
 
 from mlagentbench.core import (
     Baseline,
@@ -14,17 +13,42 @@ from mlagentbench.core import (
     Scorecard,
     Task,
     TaskError,
+    Trace,
+    Units,
     require_linux,
     scratch_folder,
     utc_now,
 )
-from mlagentbench.environment import cpu_seconds_of_sandboxes
 from mlagentbench.experiment import Plan, last_attempts
 from mlagentbench.grading import grade_answers, grade_saved
 from mlagentbench.run.pipeline import run
-from mlagentbench.tasks import Attempt, Prepared, Solution, prepare_task, task_digest
+from mlagentbench.tasks import (
+    Attempt,
+    Prepared,
+    Solution,
+    prepare_task,
+    task_digest,
+    write_units,
+)
 
-_SAMPLE_SECONDS = 0.25
+TUNED_RUNS = 4
+"""Seeds of the tuning baseline: each takes as long as 20 runs of the starter."""
+_AGENTS: dict[str, tuple[str, dict[str, str]]] = {
+    "starter": ("starter", {}),
+    "reference": ("reference", {}),
+    # The tuner executes its best trial once more, so it makes 20 executions.
+    "tuned": ("tuner", {"trials": "19"}),
+}
+"""The agent, and its settings, that measures each baseline."""
+
+
+class Solved(NamedTuple):
+    """One run of a known solution."""
+
+    card: Scorecard
+    validation: float | None
+    """The validation score of its submission, as the harness measured it."""
+    units: Units | None
 
 
 class PipelineBench:
@@ -42,13 +66,13 @@ class PipelineBench:
         solution: Solution,
         seed: int,
     ) -> Attempt:
-        with _CpuMeter() as meter:
-            card = self.solve_all(task, solution, (seed,), parallel=1)[-1]
+        card = self.solve_all(task, solution, (seed,), parallel=1)[-1].card
         ending = None if card.score is not None else f"the run ended {card.ending}"
         return Attempt(
             score=card.score,
             error=card.submission_error or card.reason or ending,
-            seconds=meter.seconds,
+            # A busy machine does not add to CPU seconds.
+            seconds=card.cpu_seconds or 0.0,
         )
 
     def grade(self, task: Task, answers: Path, truth: Path) -> Attempt:
@@ -61,71 +85,69 @@ class PipelineBench:
         return Attempt(score=verdict.score, error=verdict.submission_error, seconds=0)
 
     def solve_all(
-        self, task: Task, solution: Solution, seeds: tuple[int, ...], *, parallel: int
-    ) -> list[Scorecard]:
+        self, task: Task, solution: str, seeds: tuple[int, ...], *, parallel: int
+    ) -> list[Solved]:
+        """Run a starter, a reference or the tuner with every seed, in their order."""
+        agent, settings = _AGENTS[solution]
         with scratch_folder() as scratch:
             plan = Plan(
                 tasks=(str(task.folder),),
-                agent=solution,
+                agent=agent,
+                settings=settings,
                 edition=task.edition,
                 seeds=seeds,
                 parallel=parallel,
                 out=scratch,
             )
             experiment = run(plan, cache=self._cache, observer=self._observer)
-            cards = experiment.scorecards
-        return sorted(last_attempts(cards), key=lambda card: card.seed)
+            cards = last_attempts(experiment.scorecards)
+            return [
+                Solved(
+                    card=card,
+                    validation=_submitted_validation(experiment.trace(card.run_id)),
+                    units=experiment.read_units(card.run_id),
+                )
+                for card in sorted(cards, key=lambda card: card.seed)
+            ]
 
 
-class _CpuMeter:
-    """CPU seconds of this process's sandboxes: a busy machine does not add to them.
+def _submitted_validation(trace: Trace) -> float | None:
+    """Return the last measured validation score, which is that of the submission.
 
-    Sandboxes are sampled while they run, because bubblewrap ends without waiting for
-    its children, so the kernel does not report their total. The last interval of an
-    execution is not counted.
+    Starter and reference are executed once, and the tuner executes its best trial last.
     """
-
-    def __init__(self) -> None:
-        self._used: dict[int, float] = {}
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._sample, daemon=True)
-
-    @property
-    def seconds(self) -> float:
-        return sum(self._used.values())
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopped.set()
-        self._thread.join()
-
-    def _sample(self) -> None:
-        while not self._stopped.wait(_SAMPLE_SECONDS):
-            for pid, used in cpu_seconds_of_sandboxes().items():
-                self._used[pid] = max(used, self._used.get(pid, 0.0))
+    found = [step.validation.value for step in trace.steps if step.validation]
+    return found[-1] if found else None
 
 
 def measure_task(
     task: Task, bench: PipelineBench, *, runs: int, parallel: int
 ) -> Measured:
-    """Measure the scores of starter and reference over seeds."""
-    seeds = tuple(range(runs))
-    scores: dict[Solution, Baseline] = {}
-    for solution in ("starter", "reference"):
-        cards = bench.solve_all(task, solution, seeds, parallel=parallel)
-        scores[solution] = _baseline(task, solution, cards)
-    return Measured(**scores, digest=task_digest(task.folder))
+    """Measure the scores of starter, tuning baseline and reference over seeds.
+
+    Units of their scores are written to the task's folder. The tuner chooses by
+    measured validation scores; of a task that has none there is no tuning baseline.
+    """
+    seeds = {"starter": runs, "reference": runs}
+    if task.validation is not None or task.grading is not None:
+        seeds["tuned"] = TUNED_RUNS
+    found: dict[str, Baseline] = {}
+    units: dict[str, list[Units]] = {}
+    for solution, count in seeds.items():
+        solved = bench.solve_all(task, solution, tuple(range(count)), parallel=parallel)
+        found[solution] = _baseline(task, solution, solved)
+        units[solution] = [one.units for one in solved if one.units is not None]
+    write_units(task.folder, task.edition, units)
+    return Measured(**found, digest=task_digest(task.folder, task.edition))
 
 
-def _baseline(task: Task, solution: Solution, cards: list[Scorecard]) -> Baseline:
-    failed = next((card for card in cards if card.score is None), None)
+def _baseline(task: Task, solution: str, solved: list[Solved]) -> Baseline:
+    failed = next((card for card, _, _ in solved if card.score is None), None)
     if failed is not None:
         why = failed.submission_error or failed.reason
-        raise TaskError(f"the {solution} of {task.id} has no score: {why}")
-    scores = tuple(card.score for card in cards if card.score is not None)
+        raise TaskError(f"the {_AGENTS[solution][0]} of {task.id} has no score: {why}")
+    scores = tuple(one.card.score for one in solved if one.card.score is not None)
+    validation = tuple(one.validation for one in solved if one.validation is not None)
     # The starter takes exactly its own time; a measured ratio would only add noise.
     exact = solution == "starter" and task.grading is not None and task.grading.timed
     return Baseline(
@@ -134,4 +156,5 @@ def _baseline(task: Task, solution: Solution, cards: list[Scorecard]) -> Baselin
         n=len(scores),
         date=utc_now()[:10],
         scores=scores,
+        validation=validation if len(validation) == len(scores) else (),
     )

@@ -21,9 +21,17 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import LimitExceededError
+from pydantic import ValidationError
 
 from mlagentbench.agents import ProtocolName
-from mlagentbench.core import Called, ModelCall, ProviderError, encodable, provider_info
+from mlagentbench.core import (
+    Called,
+    ModelCall,
+    ModelReplyError,
+    ProviderError,
+    encodable,
+    provider_info,
+)
 from mlagentbench.environment import Completion
 from mlagentbench.evaluation import Price, call_cost
 from mlagentbench.experiment import RecordedRun, TraceWriter, read_trace
@@ -37,6 +45,15 @@ _DELIVERY = {"max_retries", "timeout", "attempt_timeout", "max_connections"}
 _UNREADABLE_RETRIES = 2
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError)
 """Exceptions of client libraries for a body that breaks the protocol."""
+_INVALID_REPLY = (ValidationError, LookupError, UnicodeError)
+"""Those for a JSON document whose content is not a reply, such as one without a choice.
+The others come from a body that is not JSON, which no model writes, or from settings
+of the client."""
+_REPLY_ERRORS = (
+    *("content_filter", "content_policy_violation"),
+    *("tool_use_failed", "json_validate_failed", "ModelErrorException"),
+)
+"""Codes of providers that refuse or cannot parse what the model wrote."""
 
 MAIN = "main"
 """The role of the agent's own model."""
@@ -164,7 +181,9 @@ async def _call_model(
     except LimitExceededError as limit:
         raise from_inspect_limit(limit) from limit
     except Exception as error:
-        raise ProviderError(f"{model}: {type(error).__name__}: {error}") from error
+        text = f"{model}: {type(error).__name__}: {error}"
+        fault = ModelReplyError if _is_reply_error(error) else ProviderError
+        raise fault(text) from error
     # A provider's own figure excludes its queues and Inspect's retries.
     output.time = output.time or time.monotonic() - clock
     call = ModelCall(
@@ -176,6 +195,14 @@ async def _call_model(
         cost=output.usage.total_cost if output.usage else None,
     )
     return call.model_copy(update={"cost": call_cost(call, prices or {})})
+
+
+def _is_reply_error(error: Exception) -> bool:
+    """Return whether the model's own reply caused an error, and not an outage."""
+    text = f"{type(error).__name__}: {error}"
+    return isinstance(error, _INVALID_REPLY) or any(
+        one in text for one in _REPLY_ERRORS
+    )
 
 
 async def _generated(model: Model, request: ModelRequest) -> ModelOutput:

@@ -137,6 +137,7 @@ async def _grade_all(rescoring: Rescoring, progress: Progress) -> list[Scorecard
                     "attempt": attempts.get(name, 1),
                     "agent_digest": made_by.get(name, spec.agent_digest),
                     "task_digest": started_on[job.task.id],
+                    "calibration_seconds": spec.calibration_seconds,
                 }
             )
             async with slots:

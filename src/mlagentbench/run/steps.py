@@ -41,7 +41,7 @@ from mlagentbench.experiment import RecordedRun, TraceWriter
 from mlagentbench.run.budget import BudgetMeter, RunOver
 from mlagentbench.run.job import Job
 from mlagentbench.run.model_calls import ModelCaller
-from mlagentbench.run.validation import meter_for, refusal
+from mlagentbench.run.validation import measurement_note, meter_for, refusal
 
 logger = logging.getLogger(__name__)
 
@@ -96,11 +96,14 @@ class Steps:
         self._past = RecordedRun(past)
         self._trace = trace
         self._snapshots = SnapshotKeeper(job, sandbox, past)
+        self._sandbox = sandbox.as_type(BwrapSandbox).sandbox
         self._meter = meter_for(job, sandbox, past)
         self._context = ActionContext(job.task, sandbox, job.problem, services=self)
         self._workspace_is_current = self._past.last is None
         self._taken: list[str | None] = []
         """The snapshot of each step."""
+        self._queries = 0
+        """Validation scores measured so far."""
         self.budget = BudgetMeter(job.task.budget, self._past)
         self.models = ModelCaller(
             str(run), self._past, trace, job.spec.prices, self.budget
@@ -158,6 +161,7 @@ class Steps:
             step = await self._live(pending)
         self.budget.start_step(step.spent)
         self._taken.append(step.snapshot)
+        self._queries += step.validation is not None
         self.models.start_step()
         action = ACTIONS.get(pending.action)
         self.budget.submitted = step.ok and action is not None and action.ends_run
@@ -180,6 +184,7 @@ class Steps:
         models, budget = self.models, self.budget
         waited = budget.model_seconds
         started, clock = datetime.now(UTC), time.monotonic()
+        cpu = self._sandbox.cpu_seconds()
         outcome = pending.rejection
         if outcome is None:
             outcome = await self._perform(pending.action, pending.given)
@@ -190,6 +195,7 @@ class Steps:
             execute=round(outcome.executing, 3),
             harness=round(max(0.0, took - outcome.executing), 3),
             agent=round(budget.agent_seconds, 3),
+            cpu=round(self._sandbox.cpu_seconds() - cpu, 3),
         )
         step = Step(
             run=str(self._run),
@@ -231,12 +237,7 @@ class Steps:
             await self._meter.before_execution()
             outcome = await self._do(action, given)
             measured = await self._meter.after_execution()
-        note = None
-        if measured.value is not None:
-            value = measured.value
-            note = f"validation {value.metric}={value.value:.6g} (measured)"
-        elif measured.problem is not None:
-            note = f"validation could not be measured: {measured.problem}"
+        note = measurement_note(self._job.task, measured, self._queries + 1)
         return outcome.model_copy(update={"note": note, "validation": measured.value})
 
     async def _do(self, action: Action, given: Mapping[str, object]) -> ActionOutcome:

@@ -1,8 +1,9 @@
 """Progress measured after each execution.
 
-After an execution the harness grades the predictions for the visible validation rows
-with the task's own grader. They count only if both they and the submission were
-written during that execution.
+After an execution the harness grades the predictions for the validation rows with the
+task's own grader. They count only if both they and the submission were written during
+that execution. Submitted code is run on the validation inputs instead. If the labels or
+the inputs are hidden from the agent, each measured score is a query of hidden data.
 """
 
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from inspect_ai.util import SandboxEnvironment
 
 from mlagentbench.core import (
+    NOT_MEASURED,
     Measurement,
     Record,
     SubmissionError,
@@ -26,7 +28,7 @@ from mlagentbench.environment import (
     save_submission,
 )
 from mlagentbench.evaluation import Verdict
-from mlagentbench.grading import grade_answers, grade_saved
+from mlagentbench.grading import grade_saved
 from mlagentbench.run.job import Job
 from mlagentbench.tasks import Prepared, sha256_of
 
@@ -42,9 +44,11 @@ class Measured(Record):
 class ValidationMeter:
     """Grades one run's validation predictions as they are written."""
 
-    def __init__(self, task: Task, public: Path, sandbox: SandboxEnvironment) -> None:
+    def __init__(
+        self, task: Task, prepared: Prepared, sandbox: SandboxEnvironment
+    ) -> None:
         self._task = task
-        self._public = public
+        self._prepared = prepared
         self._sandbox = sandbox
         self._before: list[str] = []
 
@@ -58,14 +62,16 @@ class ValidationMeter:
         fresh = set(await self._look()) - set(self._before)
         if len(fresh) < len(self._files(validation)):
             return Measured()
-        answers, truth = validation.answers, self._public / validation.truth
+        answers = validation.answers
         limit = self._task.budget.submission_mb
         with scratch_folder() as scratch:
             try:
                 await collect(self._sandbox, (answers,), scratch, limit_mb=limit)
             except SubmissionError as error:
                 return Measured(problem=str(error))
-            verdict = await grade_answers(self._task, scratch / answers, truth)
+            verdict = await grade_saved(
+                self._task, self._prepared, scratch, split="validation"
+            )
         return measured(self._task, verdict)
 
     async def _look(self) -> list[str]:
@@ -96,7 +102,7 @@ class CodeMeter:
         """Do nothing: code is compared with the code that was graded last."""
 
     async def after_execution(self) -> Measured:
-        """Grade the code on visible inputs, if it is not the code graded last."""
+        """Grade the code on validation inputs, if it is not the code graded last."""
         with scratch_folder() as scratch:
             saved = scratch / "submission"
             await save_submission(self._task, self._sandbox, saved)
@@ -106,9 +112,18 @@ class CodeMeter:
                 return Measured()
             self._known = digests
             verdict = await grade_saved(
-                self._task, self._prepared, saved, split="visible"
+                self._task, self._prepared, saved, split="validation"
             )
+        if verdict.score is None and all(digests) and self._task.hides_validation:
+            # The code could write the inputs into the reason, and the agent reads it.
+            return Measured(problem=_FAILED_ON_HIDDEN)
         return measured(self._task, verdict)
+
+
+_FAILED_ON_HIDDEN = (
+    "the submission failed on hidden inputs. Check Submission runs it on the visible"
+    " inputs and reports the reason"
+)
 
 
 def graded_before(task: Task, snapshots: Path, past: Trace) -> list[str]:
@@ -130,16 +145,37 @@ def meter_for(
 ) -> ValidationMeter | CodeMeter:
     """Return the meter that fits the task: predictions are graded, or code."""
     if job.task.grading is None:
-        return ValidationMeter(job.task, job.prepared.public, sandbox)
+        return ValidationMeter(job.task, job.prepared, sandbox)
     known = graded_before(job.task, job.experiment.snapshots, past)
     return CodeMeter(job.task, job.prepared, sandbox, known)
 
 
 def measured(task: Task, verdict: Verdict) -> Measured:
-    """Return a verdict on visible data as a measurement."""
+    """Return a verdict on the validation split as a measurement."""
     if verdict.score is None:
         return Measured(problem=verdict.submission_error)
-    return Measured(value=Measurement(metric=task.metric, value=verdict.score))
+    low, high = verdict.score_ci or (None, None)
+    found = Measurement(metric=task.metric, value=verdict.score, low=low, high=high)
+    return Measured(value=found)
+
+
+def measurement_note(task: Task, measured: Measured, query: int) -> str | None:
+    """Return the text about a measurement that the agent reads; None without one.
+
+    `query` is the number of scores on hidden validation data, this one included.
+    """
+    if measured.problem is not None:
+        return f"{NOT_MEASURED}: {measured.problem}"
+    if measured.value is None:
+        return None
+    value = measured.value
+    text = f"validation {value.metric}={value.value:.6g}"
+    if not task.hides_validation:
+        # Agents of recorded runs read this form: their prompts must stay the same.
+        return f"{text} (measured)"
+    if value.low is not None and value.high is not None:
+        text = f"{text}, 95 % interval {value.low:.6g} to {value.high:.6g}"
+    return f"{text}, query {query} (measured)"
 
 
 async def refusal(

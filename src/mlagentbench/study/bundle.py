@@ -2,7 +2,8 @@
 
 A bundle has the snapshots that `--keep` names, and no path of the machine that made
 it. Snapshots and submissions are left as they are: sandboxes show agents no path of
-the machine, and the names of snapshots are digests of their contents.
+the machine, and the names of snapshots are digests of their contents. Units are arrays
+of numbers.
 """
 
 import json
@@ -37,7 +38,7 @@ from mlagentbench.study.store import CELL_FILE, Store
 logger = logging.getLogger(__name__)
 
 _LEFT_OUT = (".lock", "report.html", "logs/.*")
-_UNTOUCHED = ("snapshots/", "submissions/")
+_UNTOUCHED = ("snapshots/", "submissions/", "units/")
 _LOG = ".eval"
 _LOG_HEADERS = ("header.json", "_journal/start.json")
 _MACHINE_FIELDS = ("revision", "model_base_url")

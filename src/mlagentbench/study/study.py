@@ -17,6 +17,7 @@ from mlagentbench.core import (
     RecordError,
     Scorecard,
     Task,
+    Units,
     UsageError,
     utc_now,
 )
@@ -136,6 +137,17 @@ class Study:
     def scorecards(self) -> list[Scorecard]:
         """The scorecard of every published cell, of its last attempt."""
         return self.results().scorecards
+
+    @property
+    def units(self) -> dict[str, Units]:
+        """The units of all scores that have them, by the name of the run.
+
+        Bundles of an object store are copied to this machine for it, each once.
+        """
+        found: dict[str, Units] = {}
+        for experiment in self.experiments:
+            found |= experiment.units
+        return found
 
     @property
     def warnings(self) -> list[str]:

@@ -4,18 +4,23 @@
 `[validation]`, and one table `[editions.NAME]` per edition with its
 `[[editions.NAME.sources]]`.
 
+An edition can also be a subfolder `NAME/` with a task.toml and any parts of its own.
+Its task.toml holds `[editions.NAME]` and the fields that differ from those of the task.
+
 `measured.json` maps an edition's name to the result of `mlab measure`.
 
 A name in braces in `problem.md` is filled in from the task: `{steps}`, `{minutes}`,
 `{execution_minutes}` and `{submission_mb}` from its budget, `{memory_gb}` from its
-edition, `{metric}`, `{direction}` and `{unit}` from its metric. Other braces, as in
-JSON, stay as they are.
+edition, `{metric}`, `{direction}` and `{unit}` from its metric, `{loading_seconds}`
+from its table `[grading]`. Other braces, as in JSON, stay as they are.
 """
 
 import json
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +33,14 @@ from mlagentbench.core import (
     Source,
     Task,
     TaskError,
+    Units,
     UsageError,
     did_you_mean,
+    dump_units,
+    parse_units,
     write_atomically,
 )
-from mlagentbench.tasks.digest import task_digest
+from mlagentbench.tasks.digest import FILES, edition_folders, task_digest
 
 SUITE = Path(__file__).parent / "suite"
 """The folder of the benchmark's own tasks."""
@@ -53,15 +61,26 @@ def paper_task_ids() -> list[str]:
     return [one for one in task_ids() if one not in _NOT_IN_THE_PAPER]
 
 
+def editions_of(name: str | Path) -> list[str]:
+    """List the editions of a task, without validating their files."""
+    folder = _folder_of(name)
+    table = _parsed(folder / "task.toml")
+    return sorted({*table.get("editions", {}), *edition_folders(folder)})
+
+
 def load_task(name: str | Path, *, edition: str = "mini") -> Task:
     """Load a task by its id, or by the path of its folder."""
+    return load_folder(_folder_of(name), edition)
+
+
+def _folder_of(name: str | Path) -> Path:
     if isinstance(name, Path) or "/" in name or name.startswith("."):
-        return load_folder(Path(name), edition)
+        return Path(name)
     folder = SUITE / name.lower().replace("-", "_")
     if not (folder / "task.toml").is_file():
         hint = did_you_mean(name, task_ids(), "run `mlab tasks` to list tasks")
         raise UsageError(f"unknown task {name!r}; {hint}")
-    return load_folder(folder, edition)
+    return folder
 
 
 PARTS = (
@@ -82,8 +101,14 @@ def load_folder(folder: Path, edition: str) -> Task:
     table = read_table(folder)
     path = folder / "task.toml"
     editions = _read_editions(path, table.pop("editions", {}))
+    subfolders = edition_folders(folder)
+    if edition in subfolders:
+        path = subfolders[edition] / "task.toml"
+        table, data = _read_own_edition(path, table, taken=editions.keys())
+        editions = {edition: data}
     if edition not in editions:
-        task, known = table.get("id", folder.name), ", ".join(sorted(editions))
+        task = table.get("id", folder.name)
+        known = ", ".join(sorted(editions.keys() | subfolders))
         raise UsageError(
             f"task {task} has no edition {edition!r}; choose from: {known}"
         )
@@ -91,7 +116,7 @@ def load_folder(folder: Path, edition: str) -> Task:
         "edition": edition,
         "data": editions[edition],
         "folder": folder.resolve(),
-        "digest": task_digest(folder),
+        "digest": task_digest(folder, edition),
         "measured": read_measured(folder).get(edition),
     }
     try:
@@ -117,6 +142,42 @@ def read_table(folder: Path) -> dict[str, Any]:
     return table
 
 
+def _read_own_edition(
+    path: Path, shared: dict[str, Any], *, taken: Collection[str]
+) -> tuple[dict[str, Any], Edition]:
+    """Read an edition's own task.toml; fields that it omits are `shared`."""
+    name, own = path.parent.name, _parsed(path)
+    editions = _read_editions(path, own.pop("editions", {}))
+    problems = [
+        f"{path}: {field} is not a field of a task; remove or correct it"
+        for field in _NOT_IN_TABLE
+        if field in own
+    ]
+    if editions.keys() != {name}:
+        problems.append(f"{path}: the only edition must be editions.{name}")
+    if name in taken:
+        problems.append(
+            f"{path}: task.toml has editions.{name} too; remove one of them"
+        )
+    if own.get("id", shared.get("id")) != shared.get("id"):
+        problems.append(f"{path}: id must be that of the task; remove it")
+    if (path.parent / FILES).is_dir() and not (path.parent / "prepare.py").is_file():
+        problems.append(f"{path.parent}: {FILES}/ needs a prepare.py beside it")
+    if problems:
+        raise TaskError("\n".join(problems))
+    return _merged(shared, own), editions[name]
+
+
+def _merged(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Return the shared fields, replaced by own ones; tables are merged by field."""
+    tables = {
+        name: _merged(shared[name], value)
+        for name, value in own.items()
+        if isinstance(value, dict) and isinstance(shared.get(name), dict)
+    }
+    return shared | own | tables
+
+
 def _declared_id(path: Path) -> str:
     """Return the id in a task.toml, even if other parts are invalid."""
     declared = _parsed(path).get("id")
@@ -125,9 +186,13 @@ def _declared_id(path: Path) -> str:
     return declared
 
 
+_loaded = lru_cache(tomllib.loads)
+
+
 def _parsed(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        # Several readers want the file of each task, and parsing it takes milliseconds.
+        return deepcopy(_loaded(path.read_text(encoding="utf-8")))
     except FileNotFoundError as error:
         raise TaskError(f"{path.parent} is not a task: it has no task.toml") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -213,12 +278,68 @@ def write_measured(folder: Path, edition: str, measured: Measured) -> None:
     write_atomically(folder / "measured.json", json.dumps(table, indent=2) + "\n")
 
 
+UNITS_FILE = "units.npz"
+"""Beside measured.json: the units of the runs that baselines were measured with."""
+MOST_BYTES = 1_000_000
+"""The largest file of units, of all editions."""
+
+
+def write_units(
+    folder: Path, edition: str, units: Mapping[str, Sequence[Units]]
+) -> None:
+    """Write the units of one edition's baselines, by solution and seed.
+
+    Units of other editions are kept. Later seeds are left out if the file would become
+    larger than 1 MB: the scores of all seeds are in measured.json.
+    """
+    path = folder / UNITS_FILE
+    before = parse_units(path.read_bytes()) if path.is_file() else {}
+    others = {
+        name: one for name, one in before.items() if not name.startswith(f"{edition}/")
+    }
+    seeds = max(map(len, units.values()), default=0)
+    data = _dump_first(edition, units, seeds, others)
+    while seeds and len(data) > MOST_BYTES:
+        seeds //= 2
+        data = _dump_first(edition, units, seeds, others)
+    if others or seeds:
+        write_atomically(path, data)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _dump_first(
+    edition: str,
+    units: Mapping[str, Sequence[Units]],
+    seeds: int,
+    others: Mapping[str, Units],
+) -> bytes:
+    own = {
+        f"{edition}/{solution}/{seed}": one
+        for solution, runs in units.items()
+        for seed, one in enumerate(runs[:seeds])
+    }
+    return dump_units({**others, **own})
+
+
+def read_units(folder: Path, edition: str) -> dict[str, tuple[Units, ...]]:
+    """Read the units of one edition's baselines, by solution, in the order of seeds."""
+    path = folder / UNITS_FILE
+    found: dict[str, tuple[Units, ...]] = {}
+    tables = parse_units(path.read_bytes()) if path.is_file() else {}
+    for name, units in tables.items():
+        known, solution, _ = name.split("/")
+        if known == edition:
+            found[solution] = (*found.get(solution, ()), units)
+    return found
+
+
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
 def problem(task: Task) -> str:
     """Return the problem statement that the agent reads."""
-    path = task.folder / "problem.md"
+    path = task.part("problem.md")
     text = path.read_text(encoding="utf-8")
     known = {
         "steps": str(task.budget.steps),
@@ -230,6 +351,8 @@ def problem(task: Task) -> str:
         "direction": task.direction.value,
         "unit": task.unit,
     }
+    if task.grading is not None:
+        known["loading_seconds"] = f"{task.grading.loading_seconds:g}"
     unknown = sorted(set(_PLACEHOLDER.findall(text)) - known.keys())
     if unknown:
         raise TaskError(

@@ -5,6 +5,8 @@ changed task never uses old data. It is built in a temporary folder and renamed,
 that a folder that exists is complete.
 """
 
+import csv
+import io
 import os
 import stat
 from pathlib import Path
@@ -20,6 +22,7 @@ from mlagentbench.core import (
     blame,
     build_folder,
     exclusive_lock,
+    write_atomically,
     writing_to,
 )
 from mlagentbench.tasks.archives import Archives
@@ -62,12 +65,17 @@ def find_prepared(task: Task, cache: Path) -> Prepared | None:
 
 def prepare_task(task: Task, cache: Path, progress: Progress | None = None) -> Prepared:
     """Return the task's data, prepared first if it is missing."""
-    cache = cache.absolute()
+    prepared = _prepare(task, cache.absolute(), progress or Silent())
+    if task.grading is None:
+        shuffled_truth(task, prepared)
+    return prepared
+
+
+def _prepare(task: Task, cache: Path, progress: Progress) -> Prepared:
     found = find_prepared(task, cache)
     if found is not None:
         return found
     place = _place(task, cache, data_digest(task))
-    progress = progress or Silent()
     with writing_to(cache), exclusive_lock(place.parent / f".{place.name}.lock"):
         if find_prepared(task, cache) is None:
             archives = fetch(task, cache, progress)
@@ -79,6 +87,38 @@ def prepare_task(task: Task, cache: Path, progress: Progress | None = None) -> P
     if found is None:
         raise TaskError(f"{place} was changed while it was being prepared; try again")
     return found
+
+
+_SHUFFLED = "shuffled"
+
+
+def shuffled_truth(task: Task, prepared: Prepared) -> Path:
+    """Return a copy of the held-out labels in which each row has those of another.
+
+    A submission's format is checked against it: it has the right ids and valid labels,
+    and a check that fails reveals nothing about them. It is written once, when the data
+    is prepared. Only CSV files can be shuffled; of another kind, the truth is returned.
+    """
+    truth = prepared.private / task.truth
+    folder = prepared.cache / _SHUFFLED / prepared.folder.name
+    path = folder / truth.name
+    if path.is_file():
+        return path
+    if truth.suffix != ".csv" or not truth.is_file():
+        return truth
+    # A disk error is not a fault of the task's labels.
+    with blame(TaskError, str(truth)), writing_to(prepared.cache):
+        folder.parent.mkdir(exist_ok=True)
+        folder.mkdir(mode=stat.S_IMODE(prepared.private.stat().st_mode), exist_ok=True)
+        with truth.open(newline="", encoding="utf-8") as file:
+            header, *rows = [row for row in csv.reader(file) if row] or [[]]
+        half = len(rows) // 2
+        moved = zip(rows, rows[half:] + rows[:half], strict=True)
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerows([header, *([row[0], *other[1:]] for row, other in moved)])
+        write_atomically(path, buffer.getvalue())
+    return path
 
 
 def verify(prepared: Prepared) -> list[str]:
@@ -101,7 +141,7 @@ def run_prepare(
         private.chmod(0o770)
     own = load_prepare(task)
     # A disk error is not a fault of the task's code.
-    with blame(TaskError, str(task.folder / "prepare.py")), writing_to(folder):
+    with blame(TaskError, str(task.part("prepare.py"))), writing_to(folder):
         own(archives, public, private, tamper=tamper)
 
 

@@ -38,7 +38,7 @@ def write_skeleton(name: str, kind: str, folder: Path) -> None:
             if path.suffix in (".toml", ".md", ".py"):
                 text = path.read_text(encoding="utf-8")
                 write_atomically(path, text.replace(_TEMPLATE_ID, name))
-        digest = task_digest(folder)
         for edition, measured in read_measured(folder).items():
+            digest = task_digest(folder, edition)
             copied = measured.model_copy(update={"digest": digest})
             write_measured(folder, edition, copied)

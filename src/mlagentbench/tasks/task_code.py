@@ -2,7 +2,8 @@
 
 The folder becomes a package under a private name made from its path and contents.
 Its files import each other relatively (`from .metric import ...`), two folders never
-share modules, and an edited folder is imported again.
+share modules, and an edited folder is imported again. The files of an edition with a
+folder of its own come first, so that a grader of the task imports the edition's metric.
 """
 
 import hashlib
@@ -42,18 +43,18 @@ def load_prepare(task: Task) -> Prepare:
 
 def load_function(task: Task, name: str) -> Callable[..., Any] | None:
     """Import the function `name` of `name`.py; None if the task has no such file."""
-    if not (task.folder / f"{name}.py").is_file():
+    if not task.part(f"{name}.py").is_file():
         return None
     return _function(task, name)
 
 
 def _function(task: Task, name: str) -> Callable[..., Any]:
-    path = task.folder / f"{name}.py"
+    path = task.part(f"{name}.py")
     # Byte code in a task folder would hide an edit within the same second.
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         with blame(TaskError, str(path)):
-            module = importlib.import_module(f"{_package(task.folder)}.{name}")
+            module = importlib.import_module(f"{_package(task)}.{name}")
     finally:
         sys.dont_write_bytecode = before
     function = getattr(module, name, None)
@@ -62,13 +63,20 @@ def _function(task: Task, name: str) -> Callable[..., Any]:
     return cast("Callable[..., Any]", function)
 
 
-def _package(folder: Path) -> str:
-    state = [str(folder)]
-    state += [f"{path.name} {sha256_of(path)}" for path in sorted(folder.glob("*.py"))]
+def _package(task: Task) -> str:
+    folders = list(dict.fromkeys((task.edition_folder, task.folder)))
+    state = [
+        line
+        for folder in folders
+        for line in (
+            str(folder),
+            *(f"{path.name} {sha256_of(path)}" for path in sorted(folder.glob("*.py"))),
+        )
+    ]
     digest = hashlib.sha256("\n".join(state).encode()).hexdigest()
     name = f"_mlagentbench_task_{digest[:20]}"
     if name not in sys.modules:
         spec = ModuleSpec(name, loader=None, is_package=True)
-        spec.submodule_search_locations = [str(folder)]
+        spec.submodule_search_locations = [str(folder) for folder in folders]
         sys.modules[name] = module_from_spec(spec)
     return name

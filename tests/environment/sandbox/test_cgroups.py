@@ -133,6 +133,35 @@ def test_deaths_for_want_of_memory_are_counted(tmp_path, version, file, text):
     assert group.out_of_memory()
 
 
+@pytest.mark.parametrize(
+    ("version", "controller", "file", "text"),
+    [
+        (1, "cpuacct", "cpuacct.usage", "2500000000\n"),
+        (1, "cpu", "cpuacct.usage", "2500000000\n"),
+        (2, "memory", "cpu.stat", "usage_usec 2500000\nuser_usec 1\n"),
+    ],
+)
+def test_cpu_seconds_are_read_from_the_counter(
+    tmp_path, version, controller, file, text
+):
+    group = Cgroup(version, {controller: tmp_path})
+    assert group.cpu_seconds() is None
+    (tmp_path / file).write_text(text)
+    assert group.cpu_seconds() == 2.5
+
+
+def test_version_1_counts_cpu_time_in_a_hierarchy_of_its_own(tmp_path):
+    root = tmp_path / "cgroup"
+    for name in ("cpu", "cpuacct"):
+        (root / name).mkdir(parents=True)
+    found = find_hierarchy(root, membership(tmp_path, "2:cpuacct:/\n1:cpu:/\n"))
+    assert found is not None
+    assert set(found.parents) == {"cpu", "cpuacct"}
+    group = make_cgroup(found, "box", LIMITS)
+    assert not list((root / "cpuacct" / "box").iterdir())
+    assert root / "cpuacct" / "box" / "cgroup.procs" in group.procs_files
+
+
 needs_groups = pytest.mark.skipif(
     find_hierarchy() is None, reason="this user may not make control groups"
 )

@@ -19,9 +19,10 @@ REST = sorted(
     - {f"test_{name}" for name in CORE}
 )
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0, reason="the user is ordinary already"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.geteuid() != 0, reason="the user is ordinary already"),
+]
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def home() -> Iterator[Path]:
     "names",
     [
         pytest.param([f"test_{name}" for name in CORE], id="core"),
-        pytest.param(REST, id="rest", marks=pytest.mark.slow),
+        pytest.param(REST, id="rest"),
     ],
 )
 def test_an_ordinary_user_gets_the_same_sandbox(names, agent_env, cache, home):

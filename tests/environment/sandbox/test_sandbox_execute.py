@@ -255,6 +255,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 async def test_a_network_is_trained_with_workers_and_collectives(cache, sandboxes):
     built = find_agent_env(cache, "torch")
     if built is None:
@@ -305,3 +306,30 @@ def test_a_long_stream_takes_no_more_memory_than_its_limit():
     for _ in range(1000):
         keeper.feed(os.urandom(10_000))
     assert len(keeper.contents()) < 1100
+
+
+BURN = "import time\nwhile time.process_time() < 0.6: pass"
+
+
+async def test_cpu_seconds_count_processes_that_have_ended(sandbox):
+    child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BURN!r}])"
+    await python(sandbox, child)
+    used = sandbox.cpu_seconds()
+    # Without control groups the last quarter of a second may be missing.
+    assert used > 0.3
+    await python(sandbox, BURN)
+    assert sandbox.cpu_seconds() > used + 0.3
+
+
+async def test_waiting_takes_no_cpu_seconds(sandbox):
+    await sandbox.execute(["sleep", "1"])
+    assert sandbox.cpu_seconds() < 0.5
+
+
+async def test_cpu_seconds_of_a_command_are_known_while_it_runs(sandbox):
+    running = asyncio.create_task(python(sandbox, "while True: pass", timeout=300))
+    deadline = asyncio.get_running_loop().time() + 60
+    while sandbox.cpu_seconds() < 0.3 and asyncio.get_running_loop().time() < deadline:
+        await asyncio.sleep(0.05)
+    assert sandbox.cpu_seconds() >= 0.3
+    running.cancel()

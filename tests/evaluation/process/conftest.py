@@ -67,8 +67,9 @@ class RunBuilder:
         ended = ending and end("toy", ending, spent=spent)
         return Trace(run="toy", steps=tuple(self.steps), end=ended)
 
-    def view(self, task=None, ending=Ending.SUBMITTED, score=1.0, error=None):
-        return RunView(task or make_task(), self.trace(ending), score, error)
+    def view(self, task=None, ending=Ending.SUBMITTED, score=1.0, error=None, code=()):
+        trace = self.trace(ending)
+        return RunView(task or make_task(), trace, score, error, dict(code))
 
     def found(self, check, **more):
         """Return the findings of one check."""

@@ -1,11 +1,19 @@
 """Comparing the runs of two sides."""
 
+import random
+
 import pytest
 from tests.paper.fixture import paper_cards
 
 from mlagentbench.core.scorecard import SandboxUsed, Starter
 from mlagentbench.core.trace import Ending
-from mlagentbench.evaluation.statistics.compare import AgentRuns, compare, compare_all
+from mlagentbench.core.units import Units
+from mlagentbench.evaluation.statistics.compare import (
+    AgentRuns,
+    by_name,
+    compare,
+    compare_all,
+)
 
 
 def side(name, *cards):
@@ -14,6 +22,14 @@ def side(name, *cards):
 
 def paper(model):
     return side(model, *(card for card in paper_cards() if card.model == model))
+
+
+def closed(card, task, gap, seed=1, **more):
+    """Make the scorecard of a run that closed so much of the gap; None for invalid."""
+    return card(
+        task, None if gap is None else 0.5 * gap, seed=seed, gap_closed=gap,
+        reference=Starter(mean=3.0, sd=0.0, n=8), **more,
+    )  # fmt: skip
 
 
 def why(comparison):
@@ -158,3 +174,85 @@ def test_a_pair_without_a_common_task_still_counts_among_the_comparisons(card):
 def test_two_sides_need_no_correction(card):
     [pair] = compare_all([paper("GPT-4"), paper("Mixtral")])
     assert pair.success.holm_p == pair.success.permutation_p
+
+
+def test_runs_without_a_valid_submission_have_closed_none_of_the_gap(card):
+    a = side("A", closed(card, "x", 0.6), closed(card, "x", None, seed=2))
+    b = side("B", closed(card, "x", -0.2), closed(card, "x", -0.4, seed=2))
+    found = compare(a, b)
+    assert found.gap_closed.difference.value == pytest.approx(0.3 + 0.3)
+    one, two = found.tasks[0].gap_closed
+    assert (one.value, one.n) == (pytest.approx(0.3), 2)
+    assert two.value == pytest.approx(-0.3)
+
+
+def test_a_task_without_a_known_gap_is_compared_by_the_other_measures_only(card):
+    a = side("A", closed(card, "x", 0.6), card("y", 0.5))
+    b = side("B", closed(card, "x", 0.2), card("y", 0.1))
+    found = compare(a, b)
+    assert [one.task for one in found.gap_unknown] == ["y@1/mini"]
+    assert "no place" in found.gap_unknown[0].why
+    assert found.gap_closed.difference.value == pytest.approx(0.4)
+    assert found.improvement.a.tasks == 2
+    assert [pair.gap_closed[0].n for pair in found.tasks] == [1, 0]
+    lone = compare(side("A", card("y", 0.5)), side("B", card("y", 0.1)))
+    assert lone.gap_closed is None
+
+
+def test_version_one_and_two_of_a_task_are_never_averaged(card):
+    runs = [closed(card, "x", 0.9), closed(card, "x", 0.1, version=2)]
+    found = compare(side("A", *runs), side("B", *runs))
+    assert [pair.task for pair in found.tasks] == ["x@2/mini"]
+    assert found.gap_closed.a.value == pytest.approx(0.1)
+    assert found.gap_closed.a.n == 1
+    assert set(by_name(runs)) == {"x@1/mini", "x@2/mini"}
+
+
+def with_units(card, name, noise, gaps, own=0.05):
+    """Make an agent whose runs err by `noise` on each of 60 items."""
+    draw = random.Random(name)
+    cards, tables = [], {}
+    for seed, gap in enumerate(gaps):
+        cards.append(closed(card, "x", gap, seed=seed, agent=name))
+        values = [2.0 + gap + each + draw.gauss(0, own) for each in noise]
+        tables[cards[-1].run] = Units(values=tuple((value,) for value in values))
+    return AgentRuns(name=name, cards=tuple(cards), units=tables)
+
+
+def test_noise_of_the_test_set_is_part_of_the_difference(card):
+    draw = random.Random(1)
+    shared, other = ([draw.gauss(0, 2) for _ in range(60)] for _ in range(2))
+    a = with_units(card, "A", shared, [0.50, 0.52, 0.51])
+    same = with_units(card, "B", shared, [0.40, 0.42, 0.41])
+    differs = with_units(card, "B", other, [0.40, 0.42, 0.41])
+    close, far = compare(a, same), compare(a, differs)
+    bare = compare(a, differs.model_copy(update={"units": {}}))
+    assert close.paired_tasks == far.paired_tasks == ("x@1/mini",)
+    assert bare.paired_tasks == ()
+
+    def half(found):
+        return found.gap_closed.difference.high - found.gap_closed.difference.value
+
+    assert half(close) == pytest.approx(half(bare), rel=0.2)
+    assert half(far) > 10 * half(bare)
+    assert far.gap_closed.runs_p > bare.gap_closed.runs_p + 0.2
+    assert far.gap_closed.detectable.these_tasks > 0.5
+    assert far.improvement == bare.improvement
+
+
+def test_units_need_a_reference_and_distinct_names_of_runs(card):
+    a = with_units(card, "A", [0.0, 1.0, 2.0], [0.5, 0.6])
+    twice = a.model_copy(update={"cards": (a.cards[0], a.cards[0])})
+    bare = [one.model_copy(update={"reference": None}) for one in a.cards]
+    unknown = a.model_copy(update={"cards": tuple(bare)})
+    for other in (twice, unknown):
+        assert compare(a, other).paired_tasks == ()
+
+
+def test_p_values_of_the_gap_are_corrected_for_all_pairs(card):
+    sides = [
+        side(name, *(closed(card, "x", gap + 0.01 * seed, seed) for seed in range(4)))
+        for name, gap in (("A", 0.1), ("B", 0.5), ("C", 0.9))
+    ]
+    for pair in compare_all(sides):
+        assert pair.gap_closed.runs_holm_p > pair.gap_closed.runs_p

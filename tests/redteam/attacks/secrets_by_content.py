@@ -8,7 +8,10 @@ from evidence import HINTS, failed, secret, succeeded, visible_files
 LARGEST = 4_000_000
 missing = {
     name: secret(name)
-    for name in ("label_rows", "canary", "grade", "prepare", "reference")
+    for name in (
+        *("label_rows", "validation_rows", "canary"),
+        *("grade", "prepare", "reference"),
+    )
 }
 
 
@@ -36,6 +39,6 @@ for path in visible_files(near=[HINTS["private"], HINTS["package"]]):
     if not missing:
         break
 if found:
-    succeeded(f"{len(found)} of 5: {', '.join(found)}")
+    succeeded(f"{len(found)} of 6: {', '.join(found)}")
 else:
-    failed(f"none of 5 needles in {texts} texts of {size // 10**6} MB")
+    failed(f"none of 6 needles in {texts} texts of {size // 10**6} MB")

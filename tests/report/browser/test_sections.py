@@ -1,5 +1,7 @@
 """Every section, in light and dark, wide and on a phone."""
 
+from itertools import product
+
 import pytest
 from tests.paper.fixture import paper_cards
 
@@ -70,9 +72,17 @@ CLIPPED = f"""() => {{ {TEXTS}
 }}"""
 
 
-@pytest.mark.parametrize("kind", ["one_run", "experiment"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1280])
+KINDS = ("one_run", "experiment", "scored")
+QUICK = {(400, "dark", "one_run"), (1280, "light", "scored")}
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme", "kind"),
+    [
+        pytest.param(*page, marks=[] if page in QUICK else pytest.mark.slow)
+        for page in product((400, 1280), ("light", "dark"), KINDS)
+    ],
+)
 def test_text_is_complete_and_can_be_read(opened, request, kind, scheme, width):
     page = opened(request.getfixturevalue(kind), width=width)
     page.tab.emulate_media(color_scheme=scheme)
@@ -110,6 +120,15 @@ def test_every_section_is_there_and_linked(opened, experiment):
     for name in SECTIONS:
         assert page.tab.locator(f"section#{name}").count() == 1
         assert page.tab.locator(f"nav.contents a[href='#{name}']").count() == 1
+
+
+def test_score_against_cost_has_a_chart_for_each_unit(opened, scored):
+    page = opened(scored)
+    page.draw_all()
+    charts = page.tab.locator("#costs [data-chart=cost]:has(svg.main-svg)")
+    assert charts.count() == 8
+    lines = charts.first.locator(".annotation-text").all_text_contents()
+    assert lines == ["starter", "tuning", "reference"]
 
 
 @pytest.fixture(scope="module")

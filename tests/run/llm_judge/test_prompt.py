@@ -80,7 +80,20 @@ def test_a_long_run_loses_its_middle_and_a_line_reports_it():
     numbers = [line["step"] for line in found if "step" in line]
     assert numbers[0] == 1
     assert numbers[-1] == 200
-    assert {"left_out": f"{200 - len(numbers)} steps"} in found
+    missing = 200 - len(numbers)
+    inputs = missing * len("script_name: train.py")
+    assert {"left_out": f"{missing} steps", "not_shown": inputs} in found
+
+
+def test_each_step_reports_how_much_of_which_text_is_not_shown():
+    given = {"file_name": "a.py", "content": "Z" * 63_000}
+    padded = step(1, "Q" * 9_000, input=given, fields={"Thought": "short"})
+    first, whole, _ = lines(transcript(trace(padded, step(2)), 6_000))
+    lost = first["not_shown"]
+    assert set(lost) == {"input content", "came_back"}
+    assert lost["input content"] == 63_000 - first["input"].count("Z")
+    assert lost["came_back"] == 9_000 - first["came_back"].count("Q")
+    assert "not_shown" not in whole
 
 
 @pytest.mark.parametrize("count", [1, 7, 50, 500])

@@ -22,6 +22,7 @@ from mlagentbench.tasks.check.checks import (
     perfect_answers_are_perfect,
     reference_clears_the_bar,
     starter_scores_as_measured,
+    units_give_the_score,
 )
 from mlagentbench.tasks.check.evidence import Attempt
 from mlagentbench.tasks.check.runner import CHECKS
@@ -54,20 +55,20 @@ def test_house_price_is_sound(folder, cache, archives, bench, examine, tmp_path)
     write_checks(subject.task, findings)
     (edition,) = json.loads((folder / "checks.json").read_text())
     checked = read_checks(folder)[edition]
-    assert checked.digest == task_digest(folder)
+    assert checked.digest == task_digest(folder, "mini")
     assert checked.findings == findings
 
 
 def test_the_shipped_measurements_are_of_the_shipped_folder():
     task = load_task("house-price")
     assert task.measured is not None
-    assert task.measured.digest == task_digest(task.folder)
+    assert task.measured.digest == task_digest(task.folder, "mini")
 
 
 def test_a_label_put_into_public_is_a_leak(edit, examine):
     edit(
         "prepare.py",
-        '_write(data / "test.csv", test, visible)',
+        '_write(data / "test.csv", test, facts)',
         '_write(data / "test.csv", test, columns)',
     )
     verdict = labels_do_not_leak(examine())
@@ -78,9 +79,9 @@ def test_a_label_put_into_public_is_a_leak(edit, examine):
 def test_an_order_that_depends_on_held_out_labels_is_a_leak(edit, examine):
     edit(
         "prepare.py",
-        '_write(data / "test.csv", test, visible)',
+        '_write(data / "test.csv", test, facts)',
         'test.sort(key=lambda sale: sale["SalePrice"])\n'
-        '    _write(data / "test.csv", test, visible)',
+        '    _write(data / "test.csv", test, facts)',
     )
     verdict = labels_do_not_leak(examine())
     assert not verdict.ok
@@ -102,7 +103,37 @@ def test_a_statistic_of_all_labels_in_public_is_a_leak(edit, examine):
 def test_a_prepare_that_ignores_tampering_is_found_out(edit, examine):
     edit("prepare.py", "if tamper:", "if tamper and False:")
     verdict = labels_do_not_leak(examine())
-    assert verdict.detail == "prepare(tamper=True) leaves 400 labels as they are"
+    assert "leaves 400 labels in answers.csv as they are" in verdict.detail
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("validation, facts)", "validation, columns)", "public/data/validation.csv"),
+        ("validation, test = hidden[:VALIDATION]", "validation, test = sales[760:1060]",
+         "prepare(tamper=True) leaves 300 labels in validation.csv as they are"),
+    ],
+)  # fmt: skip
+def test_validation_labels_are_checked_like_test_labels(edit, examine, old, new, found):
+    edit("prepare.py", old, new)
+    verdict = labels_do_not_leak(examine())
+    assert not verdict.ok
+    assert verdict.detail.startswith(found)
+
+
+def test_units_that_do_not_give_the_score_are_found_out(edit, examine):
+    assert units_give_the_score(examine()).ok
+    edit("grade.py", "(error,) for", "(2 * error,) for")
+    verdict = units_give_the_score(examine())
+    assert not verdict.ok
+    assert "units of constant answers give" in verdict.detail
+
+
+def test_scale_without_a_reason_is_named(edit, examine):
+    edit("task.toml", 'scale = "linear"', 'scale = "log"')
+    edit("task.toml", "scale_reason = ", "# ")
+    detail = declarations_are_complete(examine()).detail
+    assert detail == "task.toml gives no scale_reason for the scale log"
 
 
 def test_data_that_comes_out_differently_each_time_is_found_out(edit, examine):
@@ -146,15 +177,17 @@ def test_a_starter_that_scores_otherwise_than_measured_is_named(edit, examine):
 
 
 def test_a_starter_that_takes_too_long_is_named(examine, bench, monkeypatch):
-    slow = Attempt(score=26529.0, error=None, seconds=61.0)
+    subject = examine()
+    score = subject.measured.starter.mean
+    slow = Attempt(score=score, error=None, seconds=61.0)
     monkeypatch.setattr(bench, "solve", lambda *_: slow)
-    verdict = starter_scores_as_measured(examine())
+    verdict = starter_scores_as_measured(subject)
     assert not verdict.ok
     assert "took 61 CPU s of 60" in verdict.detail
 
 
 def test_a_random_grader_is_found_out(edit, examine):
-    edit("grade.py", "return mean", "return random.random() + mean")
+    edit("grade.py", "score=mean", "score=random.random() + mean")
     edit("grade.py", "from pathlib", "import random\nfrom pathlib")
     subject = examine()
     verdict = grading_repeats_to_the_byte(subject)
@@ -208,6 +241,7 @@ def test_a_grader_that_accepts_or_breaks_on_malformed_answers_is_found_out(
     assert "no file breaks the grader (FileNotFoundError" in detail
 
 
+@pytest.mark.slow
 def test_malformed_answers_of_every_kind_are_refused_by_house_price(examine):
     verdict = malformed_answers_are_refused(examine())
     assert verdict.ok
@@ -276,7 +310,7 @@ def test_a_baseline_without_sense_is_refused(
 
 
 def test_a_starter_that_succeeds_by_noise_is_found_out(examine, measured_as):
-    measured_as(scores=(20000.0, *[26500.0] * 7))
+    measured_as(mean=26500.0, scores=(20000.0, *[26500.0] * 7))
     detail = baseline_is_usable(examine()).detail
     assert "1 of 8 unmodified starters succeed by noise alone" in detail
 

@@ -174,6 +174,7 @@ def test_no_configuration_looks_ahead(in_torch):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_every_token_counts_once_and_knows_half_a_context(in_torch):
     done = in_torch(COVERAGE)
     assert done.returncode == 0, done.stderr
@@ -232,6 +233,7 @@ for folder in sorted(Path(sys.argv[2]).iterdir()):
 """
 
 
+@pytest.mark.slow
 def test_what_is_no_model_is_refused_for_what_it_is(in_torch, tmp_path):
     sound = submission(uniform())
     for number, files in enumerate(UNUSABLE.values()):

@@ -5,9 +5,7 @@ import json
 import multiprocessing
 import os
 import re
-import statistics
 import struct
-import sys
 
 import numpy as np
 import pytest
@@ -224,6 +222,7 @@ def test_lies_about_time_and_patches_of_the_judge_count_nowhere(judged):
     assert verdict.score > 0.6
 
 
+@pytest.mark.slow
 def test_remembered_continuations_are_wrong_for_hidden_prompts(
     judged, quick_folder, cache
 ):
@@ -263,15 +262,13 @@ def test_what_are_not_the_tokens_asked_for_is_refused(tmp_path, tokens, reason):
 
 
 @pytest.mark.slow
-def test_the_verdict_is_the_same_in_twenty_gradings_while_a_core_is_busy(
-    prepared, busy_core, capsys
+def test_the_verdict_is_the_same_in_two_gradings_while_a_core_is_busy(
+    prepared, busy_core
 ):
+    # benchmarks/timed_grading.py does the same with twenty gradings.
     task = load_task("llama-inference")
     saved = task.folder / "reference"
-    scores = [asyncio.run(grade_saved(task, prepared, saved)).score for _ in range(20)]
-    spread = statistics.stdev(scores) / statistics.mean(scores)
-    with capsys.disabled():
-        sys.stdout.write(f"\n{min(scores):.4f} to {max(scores):.4f}, sd {spread:.1%}\n")
+    scores = [asyncio.run(grade_saved(task, prepared, saved)).score for _ in range(2)]
     assert all(score <= 1 / 3 for score in scores), scores
 
 

@@ -68,11 +68,13 @@ def _document(pair: "Comparison") -> dict[str, object]:
 
 
 def _print(pair: "Comparison") -> None:
-    from mlagentbench.report import COLUMNS, task_rows, written
+    from mlagentbench.report import comparison_table, written
 
     words = written(pair)
     click.echo(f"A: {pair.a.name}\nB: {pair.b.name}\n")
-    print_table(COLUMNS, task_rows(pair))
+    columns, rows = comparison_table(pair)
+    optional = [name for name in columns if name.startswith("improvement")]
+    print_table(columns, rows, optional=optional if pair.gap_closed else ())
     click.echo("\n".join(["", *words.measures, "", words.verdict]))
     if words.detectable:
         click.echo(words.detectable)
@@ -133,7 +135,8 @@ def _runs_of(text: str, cards: Sequence[Scorecard], agents: Names) -> "AgentRuns
             f"{text} holds several agents or models; name one as {folder}:NAME,"
             f" with NAME one of: {_listed(chosen)}"
         )
-    return AgentRuns(name=harmless(acting.pop()), cards=tuple(chosen))
+    units = open_results(folder).units
+    return AgentRuns(name=harmless(acting.pop()), cards=tuple(chosen), units=units)
 
 
 def _listed(cards: Sequence[Scorecard]) -> str:

@@ -41,9 +41,9 @@ def command(
     parallel: int,
     as_json: bool,
 ) -> None:
-    """Measure the scores of starter and reference.
+    """Measure starter, tuning baseline and reference.
 
-    Writes them to measured.json in the task's folder.
+    Writes their scores to measured.json in the task's folder.
     """
     from mlagentbench.core import default_cache
     from mlagentbench.report import number
@@ -65,7 +65,9 @@ def command(
         for name, one in found.items()
         for solution, known in {
             "starter": one.starter,
+            "tuned": one.tuned,
             "reference": one.reference,
         }.items()
+        if known is not None
     ]
     print_table(["task", "solution", "mean", "sd", "runs"], rows)

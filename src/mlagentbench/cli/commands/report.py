@@ -1,10 +1,15 @@
 """`mlab report`: one self-contained page about one or more experiments."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from mlagentbench.cli.options import json_option
+from mlagentbench.core import UsageError
+
+if TYPE_CHECKING:
+    from mlagentbench.report import ExperimentView
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -18,6 +23,12 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--csv", type=_FILE, help="CSV file with every value of every run.")
 @click.option("--latex", type=_FILE, help="LaTeX file with the headline table.")
+@click.option(
+    "--paper",
+    is_flag=True,
+    help="Print the paper's tables 3 and 4 by its rules and write no page. --csv and"
+    " --latex then write these tables.",
+)
 @json_option
 def command(
     *,
@@ -25,6 +36,7 @@ def command(
     out: Path | None,
     csv: Path | None,
     latex: Path | None,
+    paper: bool,
     as_json: bool,
 ) -> None:
     """Write an HTML report about experiments.
@@ -43,7 +55,12 @@ def command(
     )
     from mlagentbench.study import view_of_results
 
+    if paper and out is not None:
+        raise UsageError("--paper writes no page; remove --out")
     view = view_of_results([open_results(address) for address in experiments])
+    if paper:
+        _report_as_paper(view, csv, latex, as_json=as_json)
+        return
     is_folder = len(experiments) == 1 and "://" not in experiments[0]
     page = out or Path(experiments[0] if is_folder else "", "report.html")
     write_report(view, page)
@@ -61,3 +78,35 @@ def command(
     click.echo(f"report: {page}")
     for table in tables:
         click.echo(f"table: {table}")
+
+
+def _report_as_paper(
+    view: "ExperimentView", csv: Path | None, latex: Path | None, *, as_json: bool
+) -> None:
+    """Print the paper's tables, and write them to files."""
+    from mlagentbench.cli.console import err, print_json, print_table
+    from mlagentbench.report import (
+        paper_csv,
+        paper_grids,
+        paper_latex,
+        paper_tables,
+        write_table,
+    )
+
+    tables = paper_tables(view.cards, view.step_scores)
+    if csv is not None:
+        write_table(csv, paper_csv(tables))
+    if latex is not None:
+        write_table(latex, paper_latex(tables))
+    for note in view.notes:
+        err().print(note, markup=False)
+    if as_json:
+        print_json({"tables": [one.model_dump(mode="json") for one in tables]})
+        return
+    for table in tables:
+        click.echo(f"edition: {table.edition}")
+        for grid in paper_grids(table):
+            click.echo(f"\n{grid.title}")
+            print_table(list(grid.header), [list(row) for row in grid.rows])
+        if table.notes:
+            click.echo("\n".join(["\nnotes:", *(f"  {one}" for one in table.notes)]))

@@ -7,6 +7,7 @@ import click
 from mlagentbench.cli.confirm import confirm, confirm_study, costs_in_words
 from mlagentbench.cli.console import err
 from mlagentbench.cli.options import chosen_names, run_options, task_arguments
+from mlagentbench.cli.preset import preset_settings, preset_suite, print_preset
 from mlagentbench.core import STALE_BASELINE, UsageError, baseline_error
 from mlagentbench.experiment import NO_MODEL, Plan
 from mlagentbench.tasks import load_task
@@ -19,6 +20,8 @@ def command(
     *,
     tasks: tuple[str, ...],
     every: bool,
+    suite: str | None,
+    preset: str | None,
     agent: tuple[str, ...],
     name: str | None,
     model: tuple[str, ...],
@@ -72,7 +75,11 @@ def command(
 
         known_prices = read_prices(prices)
     given = Plan(
-        tasks=chosen_names(tasks, every=every),
+        tasks=chosen_names(
+            tasks,
+            every=every,
+            suite=preset_suite(preset, suite, is_named=bool(tasks or every)),
+        ),
         agent=next(iter(agents)),
         agent_name=name,
         model=first or NO_MODEL,
@@ -81,7 +88,9 @@ def command(
         model_args=read_model_args(model_args),
         patience=RetryLimits(max_retries=max_retries, attempt_timeout=attempt_timeout),
         prices=known_prices,
-        settings=read_pairs("-A", "KEY=VALUE", settings),
+        settings=read_pairs(
+            "-A", "KEY=VALUE", preset_settings(preset, list(agents), settings)
+        ),
         edition=edition,
         seeds=tuple(range(seed, seed + runs)),
         budget=BudgetOverride(
@@ -106,6 +115,7 @@ def command(
     from mlagentbench.run import check_plan
 
     plan = check_plan(given)
+    print_preset()
     if not confirm_plan(plan, without_asking=yes):
         return 1
 
@@ -142,6 +152,7 @@ def _run_study(
     out = str(plan.out / planned.name)
     options = StudyOptions(out=out, parallel=plan.parallel, total=plan.total)
     planned, _ = planned_study(planned, options)
+    print_preset()
     if not confirm_study(planned, planned.cells, options, yes=yes):
         return 1
     with StudyScreen() as screen:

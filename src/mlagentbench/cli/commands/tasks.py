@@ -5,13 +5,13 @@ from typing import Any
 import click
 
 from mlagentbench.cli.console import print_json, print_table
-from mlagentbench.cli.options import edition_option, json_option
+from mlagentbench.cli.options import chosen_tasks, edition_option, json_option
 from mlagentbench.core import Task, default_cache, success_threshold
 from mlagentbench.environment import find_agent_env
 from mlagentbench.report import number
-from mlagentbench.tasks import load_task, task_ids
+from mlagentbench.tasks import editions_of
 
-_DETAILS = ["MB", "GB memory", "minutes", "environment"]
+_DETAILS = ["MB", "GB memory", "minutes", "environment", "version"]
 _COLUMNS = ["task", "data", "starter", "success", *_DETAILS, "metric"]
 
 
@@ -21,9 +21,10 @@ _COLUMNS = ["task", "data", "starter", "success", *_DETAILS, "metric"]
 def command(*, edition: str, as_json: bool) -> None:
     """List the tasks with metric, data and starter score.
 
-    `success` is the score that a successful run exceeds.
+    `success` is the score that a successful run exceeds. From `version` 2 on,
+    validation labels are hidden and each measured validation score is counted.
     """
-    tasks = [load_task(task_id, edition=edition) for task_id in task_ids()]
+    tasks = chosen_tasks((), edition=edition, every=True)
     cache = default_cache()
     built = {
         name: find_agent_env(cache, name) is not None
@@ -46,6 +47,7 @@ def _row(task: dict[str, Any]) -> list[str]:
         "-" if threshold is None else f"{beyond} {number(threshold)}",
         *(f"{task[key]:g}" for key in ("size_mb", "memory_gb", "minutes")),
         task["agent_env"] + ("" if task["agent_env_built"] else " (not built)"),
+        str(task["version"]),
         f"{task['metric']}, {task['unit']}" if task["unit"] else task["metric"],
     ]
 
@@ -62,6 +64,8 @@ def _document(task: Task, *, built: bool) -> dict[str, Any]:
         "direction": task.direction,
         "unit": task.unit,
         "edition": task.edition,
+        "editions": editions_of(task.folder),
+        "hidden_validation": task.hides_validation,
         "data": task.data.data,
         "summary": task.data.summary,
         "size_mb": task.data.size_mb,

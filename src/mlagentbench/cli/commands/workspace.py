@@ -27,4 +27,6 @@ def command(*, task: str, folder: Path, edition: str) -> None:
         write_workspace(found, folder, default_cache(), screen)
     files = " and ".join(found.submission)
     click.echo(f"wrote {folder}; read {folder / 'problem.md'} first")
+    if found.hides_validation:
+        click.echo(f"to measure progress: mlab grade {task} {folder} --validation")
     click.echo(f"when {files} is ready: mlab grade {task} {folder}")

@@ -81,6 +81,20 @@ class Cgroup:
         counts = dict(line.split() for line in counters.splitlines())
         return int(counts.get("oom_kill", 0)) > 0
 
+    def cpu_seconds(self) -> float | None:
+        """Return the CPU seconds of all processes that were ever in the group.
+
+        None if the kernel does not count them.
+        """
+        with contextlib.suppress(FileNotFoundError):
+            if self._version == 2:
+                counters = (self.folders[0] / "cpu.stat").read_text()
+                counts = dict(line.split() for line in counters.splitlines())
+                return int(counts["usage_usec"]) / 1e6
+            if part := self._parts.get("cpuacct", self._parts.get("cpu")):
+                return int((part / "cpuacct.usage").read_text()) / 1e9
+        return None
+
     def remove(self) -> None:
         """Kill what is left, wait until the group is empty, and remove it."""
         remove_cgroups(self.folders)
@@ -126,6 +140,7 @@ def _settings(version: int, controller: str, limits: Limits) -> list[tuple[str, 
             ("memory.memsw.limit_in_bytes", memory),
         ],
         (1, "pids"): [("pids.max", str(limits.processes))],
+        (1, "cpuacct"): [],
         (1, "cpu"): [
             ("cpu.cfs_period_us", str(_PERIOD)),
             ("cpu.cfs_quota_us", quota),
@@ -175,6 +190,8 @@ def _remove(folder: Path) -> None:
 
 
 CONTROLLERS = ("memory", "pids", "cpu")
+_COUNTER = "cpuacct"
+"""Counts CPU time in version 1; limits nothing."""
 
 _ROOT = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
@@ -197,8 +214,11 @@ def find_hierarchy(
 
 def _parents_v1(root: Path, own: dict[str, str]) -> dict[str, Path]:
     parents = {}
-    for controller in (name for name in CONTROLLERS if name in own):
+    for controller in (name for name in (*CONTROLLERS, _COUNTER) if name in own):
         mount = root / controller
+        # Most systems mount the two together.
+        if controller == _COUNTER and mount.resolve() == (root / "cpu").resolve():
+            continue
         inside = mount / own[controller].lstrip("/")
         # In a container the path may be the host's, which is not visible inside.
         parent = inside if inside.is_dir() else mount

@@ -24,6 +24,7 @@ from typing import IO
 from mlagentbench.core import SandboxError
 from mlagentbench.environment.sandbox.bwrap import START_MARK, BwrapDescriptors
 from mlagentbench.environment.sandbox.sandbox_spec import Execution, Killed
+from mlagentbench.environment.sandbox.watchdog import cpu_seconds, own_cpu_seconds
 
 _STATUS_BYTES = 4096
 _START_SECONDS = 60.0
@@ -43,12 +44,14 @@ class Process:
         stdin: Stdin,
         keep: int,
         seccomp: int,
+        samples_cpu: bool,
     ) -> None:
         """Start the command line that `arguments` returns for the open descriptors.
 
         It waits before the command until `release`. A socket given as `stdin` is closed
         here, so that only the command holds it.
         """
+        self._samples_cpu = samples_cpu
         status, status_inside = os.pipe()
         gate_inside, self._gate = os.pipe()
         descriptors = BwrapDescriptors(
@@ -97,11 +100,15 @@ class Process:
         self._outer = os.pidfd_open(popen.pid)
         self._init: int | None = None
         self.seconds = 0.0
+        self.cpu = 0.0
+        """CPU seconds, as far as they were sampled."""
         self.ended: asyncio.Future[None] = loop.create_future()
         loop.add_reader(self._outer, self._end)
 
     def _end(self) -> None:
         if not self.ended.done():
+            if self._samples_cpu:
+                self._sample_cpu_at_end()
             self.ended.get_loop().remove_reader(self._outer)
             self.ended.set_result(None)
 
@@ -149,6 +156,20 @@ class Process:
         await asyncio.wait(pipes, timeout=_PIPE_SECONDS)
         marked = self._stderr.marked.result() if self._stderr.marked.done() else None
         self.seconds = time.monotonic() - (marked or self._started)
+
+    def sample_cpu(self) -> None:
+        """Note the CPU seconds of all its processes so far."""
+        self.cpu = max(self.cpu, cpu_seconds(self.pid))
+
+    def _sample_cpu_at_end(self) -> None:
+        # The first process inside outlives bubblewrap for a moment, with the time of
+        # all processes that it has waited for.
+        self._pidfds()
+        if self._init is not None:
+            info = Path(f"/proc/self/fdinfo/{self._init}").read_text().split()
+            # -1 if it is gone: its old id may belong to another process.
+            pid = int(info[info.index("Pid:") + 1])
+            self.cpu = max(self.cpu, own_cpu_seconds(pid))
 
     def kill(self) -> None:
         """Kill everything in the namespace at once."""

@@ -48,11 +48,7 @@ from mlagentbench.environment.sandbox.sandbox_spec import (
     checked_variables,
 )
 from mlagentbench.environment.sandbox.timeouts import kill_and_wait, supervise
-from mlagentbench.environment.sandbox.watchdog import (
-    Watchdog,
-    cpu_seconds,
-    uses_more_memory,
-)
+from mlagentbench.environment.sandbox.watchdog import Watchdog, uses_more_memory
 
 __all__ = ["Execution", "Mount", "Sandbox", "SandboxSpec", "open_sandbox", "sweep"]
 
@@ -80,6 +76,8 @@ class Sandbox:
             parents = hierarchy.parents.values()
             folder.record_cgroups({parent / folder.name for parent in parents})
             self._group = make_cgroup(hierarchy, folder.name, limits)
+        counted = self._group is not None and self._group.cpu_seconds() is not None
+        self._samples_cpu = not counted
         # Root reads and writes with no more rights than the sandbox's user has.
         uid = slot.uid if as_root() else None
         self._writable = {
@@ -94,6 +92,7 @@ class Sandbox:
         )
         self._watchdog = Watchdog((folder.workspace, folder.tmp), limits)
         self._running: set[Process] = set()
+        self._ended_cpu = 0.0
         self._numbers = itertools.count(1)
         self._open = True
 
@@ -103,8 +102,17 @@ class Sandbox:
         return self._folder.workspace
 
     def cpu_seconds(self) -> float:
-        """Return the CPU seconds that the running commands have used so far."""
-        return sum(cpu_seconds(process.pid) for process in tuple(self._running))
+        """Return the CPU seconds of all commands so far, by all their processes.
+
+        If the kernel does not count them, processes are sampled. The last quarter of a
+        second of a command may then be missing.
+        """
+        if self._group is not None and not self._samples_cpu:
+            return self._group.cpu_seconds() or 0.0
+        running = tuple(self._running)
+        for process in running:
+            process.sample_cpu()
+        return self._ended_cpu + sum(process.cpu for process in running)
 
     async def execute(
         self,
@@ -140,6 +148,7 @@ class Sandbox:
             finally:
                 self._running.discard(process)
                 kill_and_wait(process)
+                self._ended_cpu += process.cpu
 
     def _start(self, words: list[str], stdin: Stdin) -> Process:
         self._folder.restore_modes()
@@ -152,12 +161,15 @@ class Sandbox:
                 stdin=stdin,
                 keep=self._limits.output_kb * 1024,
                 seccomp=seccomp,
+                samples_cpu=self._samples_cpu,
             )
 
     async def _run_to_end(
         self, process: Process, group: Cgroup | None, timeout: float | None
     ) -> Execution:
         def out_of_memory() -> bool:
+            if self._samples_cpu:
+                process.sample_cpu()
             if group is not None and group.limits_memory:
                 return group.out_of_memory()
             return uses_more_memory(process.pid, self._limits.memory_mb * 2**20)

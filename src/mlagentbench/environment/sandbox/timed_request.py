@@ -86,7 +86,7 @@ async def _exchange(
     ours: socket, question: bytes, limits: ResponseLimits, cpu: Callable[[], float]
 ) -> Answer | NoAnswer | None:
     """Return the answer; None if the command closed the socket."""
-    began = time.monotonic()
+    began, used = time.monotonic(), cpu()
     try:
         await _within(
             limits.ready_seconds, cpu, _wait_until_ready(ours), "it was not ready after"
@@ -97,7 +97,7 @@ async def _exchange(
             _request(ours, question, limits.answer_bytes),
             "it did not answer within",
         )
-        charged = min(time.monotonic() - began, cpu())
+        charged = min(time.monotonic() - began, cpu() - used)
         return Answer(contents=contents, seconds=seconds, charged=charged)
     except _Fault as fault:
         return NoAnswer(reason=str(fault))

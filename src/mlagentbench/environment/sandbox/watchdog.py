@@ -189,21 +189,9 @@ def process_tree(pid: int) -> list[int]:
     return tree
 
 
-def cpu_seconds_of_sandboxes() -> dict[int, float]:
-    """Return the CPU seconds used below each bubblewrap this process has started.
-
-    Sandboxes that a child of this process has started do not count.
-    """
-    return {
-        int(process.name): cpu_seconds(int(process.name))
-        for process in _processes()
-        if _parent(process) == os.getpid() and _bwrap_arguments(process)
-    }
-
-
 def cpu_seconds(pid: int) -> float:
     """Return the CPU seconds that a process and everything below it have used."""
-    return sum(map(_own_cpu_seconds, process_tree(pid)))
+    return sum(map(own_cpu_seconds, process_tree(pid)))
 
 
 def unlinked_files(tree: list[int], device: int) -> int:
@@ -272,10 +260,10 @@ def _parent(process: Path) -> int:
     return 0
 
 
-def _own_cpu_seconds(pid: int) -> float:
+def own_cpu_seconds(pid: int) -> float:
+    """Return the CPU seconds of a process and of its children that have ended."""
     with contextlib.suppress(OSError):
         stat = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
-        # User and system time of the process, and of its children that have ended.
         return sum(map(int, stat[11:15])) / os.sysconf("SC_CLK_TCK")
     return 0.0
 

@@ -1,6 +1,6 @@
 """The table of checks, and examine()."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from mlagentbench.core import Finding, ProcessCheck, Task, Trace
 from mlagentbench.evaluation.process.claims import unsupported_claims
@@ -44,9 +44,10 @@ def examine(
     trace: Trace,
     score: float | None = None,
     submission_error: str | None = None,
+    code: Mapping[str, str | None] | None = None,
 ) -> dict[str, ProcessCheck]:
     """Return the findings of each check: their number and the first of them."""
-    view = RunView(task, trace, score, submission_error)
+    view = RunView(task, trace, score, submission_error, code or {})
     found = {name: tuple(check(view)) for name, check in CHECKS.items()}
     return {
         name: ProcessCheck(value=len(findings), evidence=findings[:EVIDENCE_SHOWN])

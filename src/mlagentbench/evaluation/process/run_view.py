@@ -1,9 +1,10 @@
 """RunView: a run as process checks read it, with the edits of each step."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from mlagentbench.core import (
     EXECUTING,
@@ -41,6 +42,9 @@ class RunView:
     score: float | None = None
     """None if there is no valid submission."""
     submission_error: str | None = None
+    code: Mapping[str, str | None] = field(default_factory=dict)
+    """The scripts of the final workspace by name, without the lines of the starter;
+    None for one that is too long to be read."""
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -74,8 +78,7 @@ def found(text: str, why: str, *steps: Step) -> Finding:
     return Finding(steps=tuple(s.step for s in steps), quote=quoted(text), why=why)
 
 
-_COMMAND_CHARACTERS = 20_000
-_SEGMENT = re.compile(r"[;\n|&]+")
+_SEGMENT = re.compile(r"[^;\n|&]+")
 _FILE = re.compile(r"(?<![\w./-])[\w./-]{1,200}\.(?:py|sh|csv)\b")
 _REDIRECT = re.compile(r">>?[ \t]{0,9}([\w./-]{1,200})")
 _OPENED = re.compile(
@@ -105,18 +108,18 @@ def _changes(step: Step, known: dict[str, str]) -> Iterator[Edit]:
 
 def _written(step: Step) -> Iterator[Edit]:
     if step.action in EXECUTING:
-        command = given(step, "command")[:_COMMAND_CHARACTERS]
-        yield from (Edit(name) for name in dict.fromkeys(_by_command(command)))
+        names = dict.fromkeys(_by_command(given(step, "command")))
+        yield from (Edit(name) for name in names)
     elif step.ok and step.action in WRITING:
         content = given(step, "content") if step.action == WRITE_FILE.name else None
         yield Edit(workspace_name(given(step, WRITING[step.action])), content)
 
 
 def _by_command(command: str) -> Iterator[str]:
-    for match in (*_REDIRECT.finditer(command), *_OPENED.finditer(command)):
+    for match in chain(_REDIRECT.finditer(command), _OPENED.finditer(command)):
         yield workspace_name(match[1])
-    for segment in _SEGMENT.split(command):
-        words = segment.strip()
+    for segment in _SEGMENT.finditer(command):
+        words = segment[0].strip()
         if words.startswith(_IN_PLACE):
             yield from (workspace_name(name) for name in _FILE.findall(words))
         elif words.startswith(_ONTO) and (names := _FILE.findall(words)):

@@ -4,21 +4,34 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
+from pydantic import Field
+
 from mlagentbench.core import (
     STALE_BASELINE,
     Record,
     Scorecard,
+    Units,
     has_usable_starter,
     tell_apart,
 )
-from mlagentbench.evaluation.statistics.intervals import Estimate, suite_mean, wilson
+from mlagentbench.evaluation.statistics.bootstrap import TaskUnits, paired_error
+from mlagentbench.evaluation.statistics.intervals import (
+    Error,
+    Estimate,
+    suite_mean,
+    wilson,
+)
 from mlagentbench.evaluation.statistics.significance import (
     Contrast,
     contrast_means,
     contrast_rates,
     holm,
 )
-from mlagentbench.evaluation.statistics.tallies import counted, improvement_or_zero
+from mlagentbench.evaluation.statistics.tallies import (
+    counted,
+    gap_closed_or_zero,
+    improvement_or_zero,
+)
 
 
 class AgentRuns(Record):
@@ -26,6 +39,8 @@ class AgentRuns(Record):
 
     name: str
     cards: tuple[Scorecard, ...]
+    units: dict[str, Units] = Field(default_factory=dict)
+    """By the name of the run; of runs whose graders return them."""
 
 
 class AgentFacts(Record):
@@ -46,6 +61,8 @@ class TaskPair(Record):
 
     task: str
     """`task@version/edition`."""
+    gap_closed: tuple[Estimate, Estimate]
+    """Of no runs (`n` is 0) if it is unknown."""
     success: tuple[Estimate, Estimate]
     improvement: tuple[Estimate, Estimate]
 
@@ -64,10 +81,16 @@ class Comparison(Record):
     a: AgentFacts
     b: AgentFacts
     tasks: tuple[TaskPair, ...]
+    gap_closed: Contrast | None
+    """The leading measure. None if it is known of no task."""
+    paired_tasks: tuple[str, ...] = ()
+    """Tasks whose test-set noise is part of the difference of `gap_closed`."""
     success: Contrast | None
     """None if no task can be compared."""
     improvement: Contrast | None
     left_out: tuple[LeftOut, ...]
+    gap_unknown: tuple[LeftOut, ...] = ()
+    """Compared tasks that are not part of `gap_closed`."""
     different_starters: tuple[str, ...] = ()
     """Tasks whose runs were measured against different starters."""
     comparisons: int = 1
@@ -88,13 +111,30 @@ def compare(a: AgentRuns, b: AgentRuns) -> Comparison:
     b = b.model_copy(update={"cards": cards[len(a.cards) :]})
     shared, left_out = common(a, b)
     first, second = shared
+    unknown = tuple(filter(None, (_gap_unknown(task, shared) for task in first)))
+    known = [task for task in first if task not in {one.task for one in unknown}]
+    noise = _test_set_noise(known, (a, b), shared)
     return Comparison(
         a=_facts(a, first),
         b=_facts(b, second),
-        tasks=tuple(_pair(task, first[task], second[task]) for task in first),
+        tasks=tuple(
+            _pair(task, first[task], second[task], with_gap=task in known)
+            for task in first
+        ),
+        gap_closed=contrast_means(
+            {task: _gaps(first[task]) for task in known},
+            {task: _gaps(second[task]) for task in known},
+            list(noise.values()),
+        )
+        if known
+        else None,
+        paired_tasks=tuple(noise),
         success=contrast_rates(*map(_successes, shared)) if first else None,
-        improvement=contrast_means(*map(_improvements, shared)) if first else None,
+        improvement=contrast_means(_improvements(first), _improvements(second))
+        if first
+        else None,
         left_out=tuple(left_out),
+        gap_unknown=unknown,
         different_starters=tuple(different_starters(first, second)),
     )
 
@@ -102,13 +142,16 @@ def compare(a: AgentRuns, b: AgentRuns) -> Comparison:
 def compare_all(agents: Sequence[AgentRuns]) -> tuple[Comparison, ...]:
     """Compare every pair, with the p-values of each measure corrected for all pairs."""
     pairs = [compare(a, b) for a, b in combinations(agents, 2)]
-    success = _corrected([pair.success for pair in pairs])
-    improvement = _corrected([pair.improvement for pair in pairs])
+    measures = ("gap_closed", "success", "improvement")
+    corrected = {
+        name: _corrected([getattr(pair, name) for pair in pairs]) for name in measures
+    }
     return tuple(
         pair.model_copy(
-            update={"success": rate, "improvement": mean, "comparisons": len(pairs)}
+            update={name: corrected[name][index] for name in measures}
+            | {"comparisons": len(pairs)}
         )
-        for pair, rate, mean in zip(pairs, success, improvement, strict=True)
+        for index, pair in enumerate(pairs)
     )
 
 
@@ -137,7 +180,56 @@ def _facts(agent: AgentRuns, cells: Cells) -> AgentFacts:
     )
 
 
-def _pair(task: str, a: Sequence[Scorecard], b: Sequence[Scorecard]) -> TaskPair:
+def _gap_unknown(task: str, shared: Sequence[Cells]) -> LeftOut | None:
+    """Return why gap_closed of a compared task is unknown; None if it is known."""
+    runs = [card for cells in shared for card in cells[task]]
+    if all(card.gap_closed is not None for card in runs if card.score is not None):
+        return None
+    why = "a score has no place between starter and reference"
+    return LeftOut(task=task, why=why)
+
+
+def _test_set_noise(
+    tasks: Sequence[str], agents: Sequence[AgentRuns], shared: Sequence[Cells]
+) -> dict[str, Error]:
+    """Return the error that each test set makes, of tasks that both have units of."""
+    found: dict[str, Error] = {}
+    for task in tasks:
+        sides = [
+            _task_units(agent, cells[task])
+            for agent, cells in zip(agents, shared, strict=True)
+        ]
+        if sides[0] and sides[1] and (error := paired_error(sides[0], sides[1])):
+            found[task] = error
+    return found
+
+
+def _task_units(agent: AgentRuns, cards: Sequence[Scorecard]) -> TaskUnits | None:
+    """Return the units of an agent's runs on a task; None if any are missing."""
+    scored = [card for card in cards if card.score is not None]
+    units = [agent.units[card.run] for card in scored if card.run in agent.units]
+    # In a study, two runs may have the same name.
+    distinct = {card.run for card in scored}
+    if len(units) < len(scored) or len(distinct) < len(scored):
+        return None
+    known = cards[0]
+    if known.starter is None or known.reference is None:
+        return None
+    return TaskUnits(
+        units=tuple(units),
+        runs=len(cards),
+        starter=known.starter.mean,
+        reference=known.reference.mean,
+        scale=known.scale,
+    )
+
+
+def _pair(
+    task: str, a: Sequence[Scorecard], b: Sequence[Scorecard], *, with_gap: bool
+) -> TaskPair:
+    def gap(runs: Sequence[Scorecard]) -> Estimate:
+        return suite_mean({task: _gaps(runs)} if with_gap else {})
+
     def rate(runs: Sequence[Scorecard]) -> Estimate:
         return wilson(sum(card.success for card in runs), len(runs))
 
@@ -145,8 +237,15 @@ def _pair(task: str, a: Sequence[Scorecard], b: Sequence[Scorecard]) -> TaskPair
         return suite_mean(_improvements({task: runs}))
 
     return TaskPair(
-        task=task, success=(rate(a), rate(b)), improvement=(mean(a), mean(b))
+        task=task,
+        gap_closed=(gap(a), gap(b)),
+        success=(rate(a), rate(b)),
+        improvement=(mean(a), mean(b)),
     )
+
+
+def _gaps(cards: Sequence[Scorecard]) -> list[float]:
+    return [gap_closed_or_zero(card) for card in cards]
 
 
 def _successes(cells: Cells) -> dict[str, list[bool]]:

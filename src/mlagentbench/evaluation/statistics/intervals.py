@@ -1,4 +1,4 @@
-"""Estimates with intervals: Wilson, Student, suite means, medians.
+"""Estimates with intervals: Wilson, Student, suite means.
 
 Two questions, two intervals. `suite_rate` and `suite_mean`: would these tasks give the
 same average if every run were repeated? `new_tasks`: would other tasks like these?
@@ -7,11 +7,10 @@ same average if every run were repeated? `new_tasks`: would other tasks like the
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from math import comb
 from statistics import fmean
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 from mlagentbench.core import Record
 
@@ -108,6 +107,20 @@ def combined(squares: Sequence[float], freedom: Sequence[float]) -> Error:
     return Error(size=math.sqrt(total), freedom=1 / spent)
 
 
+def difference_error(
+    a: Mapping[str, Sequence[float]],
+    b: Mapping[str, Sequence[float]],
+    noise: Sequence[Error] = (),
+) -> Error:
+    """Return the error of the difference of two agents' means over the same tasks.
+
+    `noise` has the errors that test sets make in the differences of single tasks.
+    """
+    errors = [mean_error(list(runs.values())) for runs in (a, b)]
+    errors += [each.model_copy(update={"size": each.size / len(a)}) for each in noise]
+    return combined([e.size**2 for e in errors], [e.freedom for e in errors])
+
+
 def variance(values: Sequence[float]) -> float:
     """Return the variance of a few values; for so few, NumPy takes ten times longer."""
     mean = fmean(values)
@@ -188,21 +201,14 @@ def _smoothed_variance(rates: np.ndarray) -> float:
     return float(((rates**2).sum() + _SMOOTHING) / weight - mean**2)
 
 
-TIMING_CONFIDENCE = 0.90
+def selection_inflation(k: int, standard_error: float) -> float:
+    """Return how much too good the best of `k` measurements looks on average.
 
-
-def median_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the narrowest pair of order statistics that is sure enough.
-
-    The k-th smallest and the k-th largest of n values enclose the true median unless
-    fewer than k of them fall on one side of it, which is a matter of coin tosses. With
-    five values that pair is the least and the greatest, and holds 94 times in 100;
-    with fewer it is the same pair and holds less often.
+    This is the expected maximum of `k` independent draws of their noise. It is an upper
+    bound: measurements on the same items share a part of their noise, and solutions
+    that differ in truth compete less.
     """
-    ordered, n = sorted(values), len(values)
-    k = outside = 0
-    for dropped in range(n // 2):
-        outside += comb(n, dropped)
-        if 1.0 - 2 * outside / float(2**n) >= TIMING_CONFIDENCE:
-            k = dropped
-    return ordered[k], ordered[-1 - k]
+    edges = np.linspace(-9.0, 9.0, 3601)
+    shares = np.diff(ndtr(edges) ** k)
+    middles = (edges[1:] + edges[:-1]) / 2
+    return max(0.0, float(shares @ middles)) * standard_error

@@ -7,8 +7,7 @@ from statistics import fmean
 from mlagentbench.core import Record
 from mlagentbench.evaluation.statistics.intervals import (
     Error,
-    combined,
-    mean_error,
+    difference_error,
     quantile,
     rate_error,
     variance,
@@ -39,12 +38,12 @@ def detectable_of_rates(
 
 
 def detectable_of_means(
-    a: Mapping[str, Sequence[float]], b: Mapping[str, Sequence[float]]
+    a: Mapping[str, Sequence[float]],
+    b: Mapping[str, Sequence[float]],
+    noise: Sequence[Error] = (),
 ) -> Detectable:
     """Return the detectable difference between means with this spread."""
-    errors = [mean_error(list(runs.values())) for runs in (a, b)]
-    found = combined([e.size**2 for e in errors], [e.freedom for e in errors])
-    return _detectable(a, b, found)
+    return _detectable(a, b, difference_error(a, b, noise))
 
 
 def smallest(error: Error) -> float:

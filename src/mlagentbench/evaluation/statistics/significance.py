@@ -13,10 +13,10 @@ import numpy as np
 
 from mlagentbench.core import Record
 from mlagentbench.evaluation.statistics.intervals import (
+    Error,
     Estimate,
     around,
-    combined,
-    mean_error,
+    difference_error,
     new_tasks,
     suite_mean,
     suite_rate,
@@ -37,9 +37,10 @@ class Contrast(Record):
     a: Estimate
     b: Estimate
     difference: Estimate
-    """On these tasks, with noise in the runs."""
+    """On these tasks, with noise in the runs, and in the test sets as far as known."""
     runs_p: float
-    """P-value of the difference on these tasks, from permuted runs."""
+    """P-value of the difference on these tasks, from permuted runs and the noise of
+    the test sets."""
     runs_holm_p: float
     """The same after correction for all comparisons made at once."""
     over_tasks: Estimate | None
@@ -78,18 +79,20 @@ def contrast_rates(a: Rates, b: Rates) -> Contrast:
     )
 
 
-def contrast_means(a: Runs, b: Runs) -> Contrast:
-    """Compare means; both agents have the same tasks, at least one."""
+def contrast_means(a: Runs, b: Runs, noise: Sequence[Error] = ()) -> Contrast:
+    """Compare means; both agents have the same tasks, at least one.
+
+    `noise` has the errors that the test sets of some tasks make in the difference.
+    """
     first, second = suite_mean(a), suite_mean(b)
-    errors = [mean_error(list(runs.values())) for runs in (a, b)]
-    error = combined([e.size**2 for e in errors], [e.freedom for e in errors])
+    error = difference_error(a, b, noise)
     apart = first.value - second.value
     return Contrast(
         a=first,
         b=second,
         difference=around(apart, error, n=first.n + second.n, tasks=first.tasks),
-        detectable=detectable_of_means(a, b),
-        **_tests(a, b, shuffled_means_p(a, b)),
+        detectable=detectable_of_means(a, b, noise),
+        **_tests(a, b, shuffled_means_p(a, b, noise)),
     )
 
 
@@ -163,8 +166,12 @@ def shuffled_rates_p(a: Rates, b: Rates) -> float:
     return min(1.0, float(chances[np.abs(sums) >= abs(observed)].sum()))
 
 
-def shuffled_means_p(a: Runs, b: Runs) -> float:
-    """Return the p-value for means, from many permutations."""
+def shuffled_means_p(a: Runs, b: Runs, noise: Sequence[Error] = ()) -> float:
+    """Return the p-value for means, from many permutations.
+
+    Noise of test sets is added to the permuted differences: another test set would
+    have moved each of them.
+    """
     # The generator has a fixed seed: same data, same p.
     random = np.random.default_rng(0)
     sums, observed = np.zeros(_SHUFFLES), 0.0
@@ -176,6 +183,8 @@ def shuffled_means_p(a: Runs, b: Runs) -> float:
         if np.ptp(runs) > 0:
             dealt = random.permuted(np.tile(runs, (_SHUFFLES, 1)), axis=1)
             sums += dealt @ difference
+    for error in noise:
+        sums += error.size * random.standard_t(error.freedom, _SHUFFLES)
     extreme = int(np.sum(np.abs(sums) >= abs(observed) - _ROUNDING))
     return (1 + extreme) / (1 + _SHUFFLES)
 

@@ -69,6 +69,11 @@ def improvement_or_zero(card: Scorecard) -> float:
     return finite_improvement(card) or 0.0
 
 
+def gap_closed_or_zero(card: Scorecard) -> float:
+    """Return the share of the gap a run closed; 0 without a valid submission."""
+    return 0.0 if card.gap_closed is None else card.gap_closed
+
+
 def given_away(card: Scorecard) -> float | None:
     """Return how much more improvement the best step had than what was submitted.
 

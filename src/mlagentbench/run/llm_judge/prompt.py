@@ -103,7 +103,11 @@ def _config(order: tuple[str, ...], model: str, retries: RetryLimits) -> Generat
 
 
 def transcript(trace: Trace, characters: int) -> str:
-    """Write a run in about so many characters; long runs lose steps of their middle."""
+    """Write a run in about so many characters; long runs lose steps of their middle.
+
+    `not_shown` gives the number of characters that each text has lost, because an agent
+    may hide code in a long input.
+    """
     first, last = trace.steps, trace.steps[:0]
     most = max(2, characters // _LEAST_PER_STEP)
     if len(first) > most:
@@ -111,8 +115,9 @@ def transcript(trace: Trace, characters: int) -> str:
         first, last = trace.steps[:head], trace.steps[head - most :]
     share = characters // max(1, len(first) + len(last))
     lines = [_line(step, share) for step in first]
-    if left_out := len(trace.steps) - len(first) - len(last):
-        lines.append({"left_out": f"{left_out} steps"})
+    if left_out := trace.steps[len(first) : len(trace.steps) - len(last)]:
+        inputs = sum(len(_paired(step)) for step in left_out)
+        lines.append({"left_out": f"{len(left_out)} steps", "not_shown": inputs})
     lines += [_line(step, share) for step in last]
     if trace.end is not None:
         lines.append({"ended": trace.end.ending.value})
@@ -124,17 +129,50 @@ def _line(step: Step, share: int) -> dict[str, object]:
 
     Reply, input and observation have a third each, and what one of them leaves.
     """
-    said = _within(_said(step), share // 3)
-    pairs = "\n".join(f"{name}: {value}" for name, value in step.input.items())
-    given = _within(pairs, (share - len(said)) // 2)
+    said, pairs = _said(step), _paired(step)
+    limit = share // 3
+    shown = _within(said, limit)
+    input_limit = (share - len(shown)) // 2
+    given = _within(pairs, input_limit)
+    rest = share - len(shown) - len(given)
     line: dict[str, object] = {
         "step": step.step,
-        "said": said,
+        "said": shown,
         "action": _within(step.action, _LONGEST_NAME),
         "input": given,
-        "came_back": _within(step.told, share - len(said) - len(given)),
+        "came_back": _within(step.told, rest),
     }
-    return line if step.ok else line | {"failed": step.error or "yes"}
+    if not step.ok:
+        line["failed"] = step.error or "yes"
+    lost = {
+        "said": len(_left_out(said, limit)),
+        **_lost_inputs(step, _left_out(pairs, input_limit)),
+        "came_back": len(_left_out(step.told, rest)),
+    }
+    if not_shown := {name: count for name, count in lost.items() if count}:
+        line["not_shown"] = not_shown
+    return line
+
+
+def _paired(step: Step) -> str:
+    return "\n".join(f"{name}: {value}" for name, value in step.input.items())
+
+
+def _left_out(text: str, limit: int) -> range:
+    """Return the positions of a text that `_within` leaves out."""
+    half = limit // 2
+    return range(half, len(text) - half) if len(text) > limit else range(0)
+
+
+def _lost_inputs(step: Step, left_out: range) -> dict[str, int]:
+    """Return how many characters each input loses of `_paired`."""
+    lost, start = {}, 0
+    for name, value in step.input.items():
+        end = start + len(f"{name}: {value}")
+        both = range(max(start, left_out.start), min(end, left_out.stop))
+        lost[f"input {_within(name, _LONGEST_NAME)}"] = len(both)
+        start = end + 1
+    return lost
 
 
 def _said(step: Step) -> str:

@@ -2,11 +2,22 @@
 
 import math
 import shutil
+import statistics
 from pathlib import Path
 
 from scipy.special import stdtrit
 
-from mlagentbench.core import SUCCESS_THRESHOLD, Direction, GraderError, Measured, Task
+from mlagentbench.core import (
+    SUCCESS_THRESHOLD,
+    Aggregate,
+    Direction,
+    Graded,
+    GraderError,
+    Measured,
+    Scale,
+    Task,
+    Units,
+)
 from mlagentbench.tasks.check.evidence import (
     Attempt,
     Subject,
@@ -19,6 +30,7 @@ from mlagentbench.tasks.digest import sha256_of, task_digest
 from mlagentbench.tasks.load import CANARY, problem, read_table
 from mlagentbench.tasks.prepare import SAME_TIME, run_prepare, verify
 from mlagentbench.tasks.sources import fetch
+from mlagentbench.tasks.task_code import load_grade
 
 
 def data_is_as_prepared(subject: Subject) -> Verdict:
@@ -47,11 +59,24 @@ def labels_do_not_leak(subject: Subject) -> Verdict:
         for part in (given.public, given.private)
         for name in _differing(part, honest / part.name)
     ]
-    if untouched := _unaltered(subject, honest, altered):
-        problems.append(f"prepare(tamper=True) leaves {untouched} labels as they are")
+    problems += [
+        f"prepare(tamper=True) leaves {untouched} labels in {truth} as they are"
+        for truth in _hidden_labels(subject.task)
+        if (untouched := _unaltered(truth, honest, altered))
+    ]
     return passed_unless(
         problems, "altering every held-out label leaves public/ the same"
     )
+
+
+def _hidden_labels(task: Task) -> list[str]:
+    """Return the files of labels that no agent may see, under `private/`."""
+    found = [task.truth]
+    if task.validation is not None and task.validation.hidden:
+        found.append(task.validation.truth)
+    if task.grading is not None and task.grading.validation_truth is not None:
+        found.append(task.grading.validation_truth)
+    return found
 
 
 def _prepare_again(subject: Subject, name: str, *, tamper: bool) -> Path:
@@ -73,9 +98,9 @@ def _contents(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
 
 
-def _unaltered(subject: Subject, honest: Path, altered: Path) -> int:
+def _unaltered(truth: str, honest: Path, altered: Path) -> int:
     """Count lines of the truth that tampering left; a binary truth is one line."""
-    name = Path("private", subject.task.truth)
+    name = Path("private", truth)
     if name.suffix != ".csv":
         return int((honest / name).read_bytes() == (altered / name).read_bytes())
     before = (honest / name).read_text(encoding="utf-8").splitlines()[1:]
@@ -102,22 +127,29 @@ def declarations_are_complete(subject: Subject) -> Verdict:
     problems += [
         f"{solution}/ has no {task.script}"
         for solution in ("starter", "reference")
-        if not (task.folder / solution / task.script).is_file()
+        if not (task.part(solution) / task.script).is_file()
     ]
     problems += [
         f"problem.md does not name {name}"
         for name in task.submission
         if name not in statement
     ]
+    if task.scale is not Scale.LINEAR and not task.scale_reason:
+        problems.append(f"task.toml gives no scale_reason for the scale {task.scale}")
+    grading = task.grading
+    if grading and bool(grading.validation_inputs) != bool(grading.validation_truth):
+        problems.append("validation_inputs and validation_truth need each other")
     return passed_unless(problems, "everything is declared")
 
 
 def canary_is_present(subject: Subject) -> Verdict:
     """Require the line that keeps the folder out of training corpora."""
+    task, names = subject.task, ("README.md", "task.toml")
+    paths = [task.folder / name for name in names] + [task.part(name) for name in names]
     unmarked = [
-        name
-        for name in ("README.md", "task.toml")
-        if CANARY not in (subject.task.folder / name).read_text(encoding="utf-8")
+        path.relative_to(task.folder).as_posix()
+        for path in dict.fromkeys(paths)
+        if CANARY not in path.read_text(encoding="utf-8")
     ]
     if unmarked:
         return failed(f"{' and '.join(unmarked)} must hold the line: {CANARY}")
@@ -128,7 +160,7 @@ def baseline_is_measured(subject: Subject) -> Verdict:
     """Require enough measured runs of this version of the folder."""
     task, measured = subject.task, subject.measured
     known, problems = measured.starter, []
-    if measured.digest != task_digest(task.folder):
+    if measured.digest != task_digest(task.folder, task.edition):
         problems.append(
             f"the folder changed since it was measured: run mlab measure {task.id}"
         )
@@ -228,6 +260,42 @@ def _wrong_outputs_are_refused(subject: Subject) -> Verdict:
     )
 
 
+def units_give_the_score(subject: Subject) -> Verdict:
+    """Compute scores from the grader's units, as a resample of them is scored."""
+    if subject.task.grading is not None:
+        return passed("does not apply: outputs of submitted code are graded")
+    grade, problems, counted = load_grade(subject.task), [], 0
+    for name, path in subject.graded_probes.items():
+        found = grade(path, subject.truth)
+        if not isinstance(found, Graded) or found.units is None:
+            continue
+        counted += 1
+        units = found.units
+        if not isinstance(units, Units):
+            units = Units(values=tuple((value,) for value in units))
+        score = _score_of(units)
+        if not math.isclose(score, found.score, rel_tol=1e-9, abs_tol=1e-9):
+            problems.append(
+                f"units of {name} answers give {score!r}, the grader {found.score!r}"
+            )
+    if not counted:
+        return passed("does not apply: the grader returns no units")
+    return passed_unless(problems, f"units give the score of {counted} sets of answers")
+
+
+def _score_of(units: Units) -> float:
+    columns = list(zip(*units.values, strict=True))
+    match units.aggregate:
+        case Aggregate.MEDIAN:
+            return float(statistics.median(columns[0]))
+        case Aggregate.RATIO:
+            return math.fsum(columns[0]) / math.fsum(columns[1])
+        case Aggregate.ROOT_MEANS:
+            return statistics.fmean(math.sqrt(statistics.fmean(c)) for c in columns)
+        case Aggregate.MEAN:
+            return statistics.fmean(columns[0])
+
+
 def malformed_answers_are_refused(subject: Subject) -> Verdict:
     """Grade malformed answers: each must be refused, none may break the grader."""
     problems = []
@@ -246,9 +314,9 @@ def grading_repeats_to_the_byte(subject: Subject) -> Verdict:
     """Grade the same answers again and compare every digit."""
     if subject.timed:
         return passed("does not apply: a time is never twice the same")
-    first, paths = dict(subject.weak), dict(subject.probes.weak)
-    if subject.perfect is not None and subject.probes.perfect is not None:
-        first["perfect"], paths["perfect"] = subject.perfect, subject.probes.perfect
+    first, paths = dict(subject.weak), subject.graded_probes
+    if subject.perfect is not None:
+        first["perfect"] = subject.perfect
     again = {name: subject.grade(path) for name, path in paths.items()}
     problems = [
         f"{name} answers scored {first[name].score!r}, then {again[name].score!r}"

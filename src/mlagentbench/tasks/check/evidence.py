@@ -125,6 +125,13 @@ class Subject:
         return {name: self.grade(path) for name, path in self.probes.weak.items()}
 
     @property
+    def graded_probes(self) -> dict[str, Path]:
+        """The valid answers among the probes, by name."""
+        perfect = self.probes.perfect
+        known = {} if perfect is None else {"perfect": perfect}
+        return self.probes.weak | known
+
+    @property
     def measured(self) -> Measured:
         """The measured scores, which most checks need."""
         if self.task.measured is None:

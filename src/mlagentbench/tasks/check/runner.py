@@ -33,6 +33,7 @@ CHECKS: tuple[Check, ...] = (
     checks.data_is_as_prepared,
     checks.labels_do_not_leak,
     checks.perfect_answers_are_perfect,
+    checks.units_give_the_score,
     checks.malformed_answers_are_refused,
     checks.ignorance_is_no_better_than_the_starter,
     checks.grading_repeats_to_the_byte,
@@ -73,7 +74,7 @@ class Checked(Record):
     """One check of one edition."""
 
     digest: str
-    """Of the task folder when it was checked."""
+    """Of the edition's files when they were checked."""
     date: str
     findings: tuple[Finding, ...]
 
@@ -95,7 +96,7 @@ def read_checks(folder: Path) -> dict[str, Checked]:
 def write_checks(task: Task, findings: Sequence[Finding]) -> None:
     """Record the findings with the digest of the folder."""
     checked = Checked(
-        digest=task_digest(task.folder),
+        digest=task_digest(task.folder, task.edition),
         date=datetime.now(UTC).date().isoformat(),
         findings=tuple(findings),
     )

@@ -49,6 +49,79 @@
     }), report.config);
   };
 
+  const COST = { steps: "steps", seconds: "minutes", tokens: "tokens", dollars: "dollars" };
+  const sized = (unit, spent) => (unit === "seconds" ? spent / 60 : spent);
+
+  // One run: a step line that ends in the mean of complete runs, with its interval.
+  function withinTraces(costs, unit, say, painted) {
+    const points = costs.within[unit] || [];
+    const x = points.map((point) => sized(unit, point.spent));
+    const y = points.map((point) => point.score.value);
+    const { low, high } = costs.interval;
+    const line = {
+      type: "scatter", mode: "lines", x, y, hoverinfo: "text",
+      hovertext: y.map((score, i) => say(score, "after", x[i])),
+      line: { shape: "hv", width: 2, color: painted },
+    };
+    const end = {
+      type: "scatter", mode: "markers", x: x.slice(-1), y: y.slice(-1), cliponaxis: false,
+      hoverinfo: "text", hovertext: y.slice(-1).map((score) => say(score, "at the end,", x.at(-1))),
+      error_y: whiskers(y.slice(-1), [low], [high], painted),
+      marker: { size: 8, color: painted, symbol: report.symbol(costs.column.place) },
+    };
+    return costs.ungraded ? [line] : [line, end];
+  }
+
+  function bestTraces(costs, unit, say, painted) {
+    const best = costs.best_of.filter((one) => one.spent[unit] > 0);
+    const x = best.map((one) => sized(unit, one.spent[unit]));
+    const y = best.map((one) => one.score);
+    const { low, high } = costs.interval;
+    return [{
+      type: "scatter", mode: "lines+markers+text", x, y, cliponaxis: false,
+      text: best.map((one, i) => (i ? one.runs : "")), textposition: "top center",
+      textfont: { size: 11, color: painted }, hoverinfo: "text",
+      hovertext: best.map((one, i) => say(one.score, `best of ${one.runs},`, x[i])),
+      error_y: whiskers(y, y.map((_, i) => (i ? null : low)), y.map((_, i) => (i ? null : high)), painted),
+      line: { width: 1.5, dash: "dot", color: painted },
+      marker: { size: 7, color: painted, symbol: report.symbol(costs.column.place) },
+    }];
+  }
+
+  report.drawings.cost = (element) => {
+    const edition = data.editions[element.dataset.edition];
+    const unit = element.dataset.unit;
+    const traces = edition.costs.filter((costs) => shown(costs.column.place)).flatMap((costs) => {
+      const say = (score, text, spent) => plain(
+        `${costs.column.who}\n${text} ${spent.toPrecision(3)} ${COST[unit]}: ${score.toFixed(2)}`);
+      const make = element.dataset.part === "within" ? withinTraces : bestTraces;
+      return make(costs, unit, say, report.agentColour(costs.column.place));
+    });
+    const ends = traces.filter((trace) => trace.x.length && Math.max(...trace.x) > 0)
+      .map((trace) => Math.max(...trace.x));
+    const wide = Math.max(...ends) > 30 * Math.min(...ends);
+    Plotly.react(element, traces, layout({
+      width: report.width(element), height: 270, margin: { l: 8, r: 64, t: 16, b: 40 },
+      xaxis: {
+        title: { text: COST[unit], standoff: 6, font: { size: 12 } }, type: wide ? "log" : "linear",
+        nticks: 6, tickangle: 0, tickprefix: unit === "dollars" ? "$" : "", exponentformat: "SI",
+        ...(wide ? {} : { rangemode: "tozero" }),
+      },
+      yaxis: {
+        title: { text: "normalised score", standoff: 6, font: { size: 12 } }, rangemode: "tozero", nticks: 6,
+        showgrid: false,
+      },
+      shapes: edition.cost_lines.map((line) => ({
+        type: "line", xref: "paper", x0: 0, x1: 1, y0: line.value, y1: line.value, layer: "below",
+        line: { width: 1.5, dash: report.dashes[line.name], color: colour("muted") },
+      })),
+      annotations: edition.cost_lines.map((line) => ({
+        xref: "paper", x: 1, xanchor: "left", xshift: 4, y: line.value, yanchor: "middle", showarrow: false,
+        text: line.name.split(" ")[0], font: { size: 11, color: colour("muted") },
+      })),
+    }), report.config);
+  };
+
   report.drawings.budget = (element) => {
     const curves = data.editions[element.dataset.edition].budgets
       .filter((curve) => shown(curve.column.place));

@@ -58,6 +58,9 @@ const report = (() => {
     agentColour: (agent) => colour(`agent-${agent % symbols.length}`),
     held: (value, [low, high]) => Math.min(Math.max(value, low), high),
     short,
+    dashes: {
+      starter: "dot", "tuning baseline": "longdash", "success threshold": "dash", reference: "dashdot",
+    },
     config: { displayModeBar: false },
     // By kind of chart: the function that draws it into an element.
     drawings: {},

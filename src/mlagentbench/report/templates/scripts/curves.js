@@ -93,7 +93,7 @@
     return shifts;
   }
 
-  const DASHES = { starter: "dot", "success threshold": "dash", reference: "dashdot" };
+  const DASHES = report.dashes;
   const HEIGHT = 210;
   const MARGIN = { t: 10, b: 40 };
 

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from mlagentbench.core.errors import SubmissionError
+from mlagentbench.core.task import Graded
 from mlagentbench.core.turns import OUTPUTS, read_turns
+from mlagentbench.core.units import Units
 from mlagentbench.tasks.suite_common import read_regular_file
 
 from .metric import accuracy, read_dates
@@ -11,8 +13,8 @@ from .metric import accuracy, read_dates
 LONGEST_OUTPUT = 2**16
 
 
-def grade(answers: Path, truth: Path) -> float:
-    """Score one output file per input; its bytes are hostile."""
+def grade(answers: Path, truth: Path) -> Graded:
+    """Score one output file per input, a date is a unit; the bytes are hostile."""
     dates = read_dates(truth)
     found: list[str] = []
     actual: list[str] = []
@@ -26,4 +28,8 @@ def grade(answers: Path, truth: Path) -> float:
             )
         found += lines
         actual += dates[turn.input]
-    return accuracy(found, actual)
+    right = [one == date for one, date in zip(found, actual, strict=True)]
+    return Graded(
+        score=accuracy(found, actual),
+        units=Units(values=tuple((float(one),) for one in right)),
+    )

@@ -10,7 +10,7 @@ from mlagentbench.tasks.suite_data import generator, write_table
 
 # Random: whoever knows the seed could draw the hidden dates again.
 SALT = "c41e8a0b92d74f36a1d5"
-VISIBLE_INPUTS, HIDDEN_INPUTS, LINES = 1, 2, 80
+VISIBLE_INPUTS, VALIDATION_INPUTS, HIDDEN_INPUTS, LINES = 1, 1, 2, 80
 FIRST, DAYS = date(1950, 1, 1), 36_000
 NOTATIONS = (
     "%Y-%m-%d",
@@ -31,9 +31,10 @@ def prepare(
     tamper: bool = False,
 ) -> None:
     """Write visible inputs to `public`, hidden ones to `private`, each with dates."""
-    rng = generator(SALT)
+    rng, later = generator(SALT), 1 if tamper else 0
     _write(public / "data", rng, VISIBLE_INPUTS, later=0)
-    _write(private, rng, HIDDEN_INPUTS, later=1 if tamper else 0)
+    _write(private, rng, HIDDEN_INPUTS, later=later)
+    _write(private / "validation", rng, VALIDATION_INPUTS, later=later)
 
 
 def _write(folder: Path, rng: Generator, inputs: int, *, later: int) -> None:

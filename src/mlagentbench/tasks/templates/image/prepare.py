@@ -26,7 +26,7 @@ def prepare(
     *,
     tamper: bool = False,
 ) -> None:
-    """Write the data for agents to `public`, the test labels to `private`."""
+    """Write the data for agents to `public`, all but training labels to `private`."""
     rng = generator(SALT)
     data = public / "data"
     data.mkdir()
@@ -37,16 +37,15 @@ def prepare(
         pictures[part] = np.stack([_draw(LABELS[shape], rng) for shape in shapes])
         ids = range(first, first + count)
         first += count
-        labels = [LABELS[shape] for shape in shapes]
-        if part == "test":
-            if tamper:
-                labels = [LABELS[(shape + 1) % len(LABELS)] for shape in shapes]
-            write_table(data / "test.csv", ["Id"], [(number,) for number in ids])
-            folder, name = private, "answers"
-        else:
-            folder, name = data, part
-        rows = zip(ids, labels, strict=True)
-        write_table(folder / f"{name}.csv", ["Id", "shape"], rows)
+        if part != "train" and tamper:
+            shapes = (shapes + 1) % len(LABELS)
+        rows = zip(ids, (LABELS[shape] for shape in shapes), strict=True)
+        if part == "train":
+            write_table(data / "train.csv", ["Id", "shape"], rows)
+            continue
+        write_table(data / f"{part}.csv", ["Id"], [(number,) for number in ids])
+        name = "answers" if part == "test" else part
+        write_table(private / f"{name}.csv", ["Id", "shape"], rows)
     np.savez(data / "images.npz", allow_pickle=False, **pictures)
 
 

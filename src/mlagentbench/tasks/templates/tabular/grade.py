@@ -2,13 +2,20 @@
 
 from pathlib import Path
 
+from mlagentbench.core.task import Graded
+from mlagentbench.core.units import Units
 from mlagentbench.tasks.suite_common import read_numbers
 
-from .metric import mean_absolute_error, read_strengths
+from .metric import absolute_errors, mean_absolute_error, read_strengths
 
 
-def grade(answers: Path, truth: Path) -> float:
-    """Score a CSV of Id,strength against the measured strengths."""
+def grade(answers: Path, truth: Path) -> Graded:
+    """Score a CSV of Id,strength against the measured strengths; a row is a unit."""
     actual = read_strengths(truth)
-    predicted = read_numbers(answers, actual.keys(), ["strength"])
-    return mean_absolute_error([predicted[row][0] for row in actual], actual.values())
+    rows = read_numbers(answers, actual.keys(), ["strength"])
+    predicted = [rows[row][0] for row in actual]
+    errors = absolute_errors(predicted, actual.values())
+    return Graded(
+        score=mean_absolute_error(predicted, actual.values()),
+        units=Units(values=tuple((error,) for error in errors)),
+    )

@@ -1,20 +1,27 @@
 """The metric of new-task: mean absolute error, lower is better.
 
-Run it beside your `validation.csv` to see the score of your validation predictions:
+To score predictions for training rows that your model did not see, write them to a
+file with the columns Id and strength:
 
-    python evaluate.py
+    python evaluate.py FILE
 """
 
 import csv
 import math
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 
+def absolute_errors(predicted: Iterable[float], actual: Iterable[float]) -> list[float]:
+    """Return the distance between predicted and measured strength, by row."""
+    return [abs(p - a) for p, a in zip(predicted, actual, strict=True)]
+
+
 def mean_absolute_error(predicted: Iterable[float], actual: Iterable[float]) -> float:
     """Average the distance between predicted and measured strength."""
-    misses = [abs(p - a) for p, a in zip(predicted, actual, strict=True)]
-    return math.fsum(misses) / len(misses)
+    errors = absolute_errors(predicted, actual)
+    return math.fsum(errors) / len(errors)
 
 
 def read_strengths(path: Path) -> dict[str, float]:
@@ -24,13 +31,15 @@ def read_strengths(path: Path) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print the score of validation.csv."""
-    actual = read_strengths(Path("data/validation.csv"))
-    predicted = read_strengths(Path("validation.csv"))
-    if predicted.keys() != actual.keys():
-        raise SystemExit("validation.csv must hold every Id of data/validation.csv.")
-    score = mean_absolute_error([predicted[row] for row in actual], actual.values())
-    print(f"validation mae={score:.4f}")  # noqa: T201
+    """Print the score of predictions for training rows."""
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python evaluate.py FILE")
+    predicted = read_strengths(Path(sys.argv[1]))
+    actual = read_strengths(Path("data/train.csv"))
+    if not predicted or not predicted.keys() <= actual.keys():
+        raise SystemExit("FILE must hold Ids of data/train.csv, and no others.")
+    score = mean_absolute_error(predicted.values(), [actual[row] for row in predicted])
+    print(f"mae={score:.4f} on {len(predicted)} training rows")  # noqa: T201
 
 
 if __name__ == "__main__":

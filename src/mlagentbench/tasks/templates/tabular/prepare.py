@@ -21,7 +21,7 @@ def prepare(
     *,
     tamper: bool = False,
 ) -> None:
-    """Write the data for agents to `public`, the test labels to `private`."""
+    """Write the data for agents to `public`, all but training labels to `private`."""
     path = Path(__file__).parent / "files" / "mixtures.csv"
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -30,15 +30,16 @@ def prepare(
     for number, row in enumerate(rows, start=1):
         row["Id"] = str(number)
     train, rest = rows[:TRAIN], rows[TRAIN:]
-    validation, test = rest[:VALIDATION], rest[VALIDATION:]
     if tamper:
-        test = [row | {LABEL: f"{float(row[LABEL]) + 1000}"} for row in test]
+        rest = [row | {LABEL: f"{float(row[LABEL]) + 1000}"} for row in rest]
+    validation, test = rest[:VALIDATION], rest[VALIDATION:]
 
     def write(path: Path, rows: list[dict[str, str]], columns: list[str]) -> None:
         write_table(path, columns, ([row[name] for name in columns] for row in rows))
 
     data = public / "data"
     write(data / "train.csv", train, ["Id", *facts, LABEL])
-    write(data / "validation.csv", validation, ["Id", *facts, LABEL])
+    write(data / "validation.csv", validation, ["Id", *facts])
     write(data / "test.csv", test, ["Id", *facts])
+    write(private / "validation.csv", validation, ["Id", LABEL])
     write(private / "answers.csv", test, ["Id", LABEL])

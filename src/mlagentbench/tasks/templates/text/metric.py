@@ -1,11 +1,13 @@
 """The metric of new-task: the share of right labels, higher is better.
 
-Run it beside your `validation.csv` to see the score of your validation predictions:
+To score predictions for training rows that your model did not see, write them to a
+file with the columns Id and topic:
 
-    python evaluate.py
+    python evaluate.py FILE
 """
 
 import csv
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -25,13 +27,15 @@ def read_labels(path: Path) -> dict[str, str]:
 
 
 def main() -> None:
-    """Print the score of validation.csv."""
-    actual = read_labels(Path("data/validation.csv"))
-    predicted = read_labels(Path("validation.csv"))
-    if predicted.keys() != actual.keys():
-        raise SystemExit("validation.csv must hold every Id of data/validation.csv.")
-    score = accuracy([predicted[row] for row in actual], actual.values())
-    print(f"validation accuracy={score:.4f}")  # noqa: T201
+    """Print the score of predictions for training rows."""
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python evaluate.py FILE")
+    predicted = read_labels(Path(sys.argv[1]))
+    actual = read_labels(Path("data/train.csv"))
+    if not predicted or not predicted.keys() <= actual.keys():
+        raise SystemExit("FILE must hold Ids of data/train.csv, and no others.")
+    score = accuracy(predicted.values(), [actual[row] for row in predicted])
+    print(f"accuracy={score:.4f} on {len(predicted)} training rows")  # noqa: T201
 
 
 if __name__ == "__main__":

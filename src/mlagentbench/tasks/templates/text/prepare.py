@@ -23,7 +23,7 @@ def prepare(
     *,
     tamper: bool = False,
 ) -> None:
-    """Write the data for agents to `public`, the test labels to `private`."""
+    """Write the data for agents to `public`, all but training labels to `private`."""
     path = Path(__file__).parent / "files" / "messages.csv"
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -32,17 +32,19 @@ def prepare(
         (number, row["message"], row["topic"]) for number, row in enumerate(rows, 1)
     ]
     train, rest = messages[:TRAIN], messages[TRAIN:]
-    validation, test = rest[:VALIDATION], rest[VALIDATION:]
     if tamper:
-        test = [(number, text, _another(topic)) for number, text, topic in test]
+        rest = [(number, text, _another(topic)) for number, text, topic in rest]
 
     data = public / "data"
     columns = ["Id", "message", "topic"]
     write_table(data / "train.csv", columns, train)
-    write_table(data / "validation.csv", columns, validation)
-    write_table(data / "test.csv", columns[:2], [message[:2] for message in test])
-    answers = [(number, topic) for number, _, topic in test]
-    write_table(private / "answers.csv", ["Id", "topic"], answers)
+    for name, hidden, part in (
+        ("validation", "validation", rest[:VALIDATION]),
+        ("test", "answers", rest[VALIDATION:]),
+    ):
+        write_table(data / f"{name}.csv", columns[:2], [row[:2] for row in part])
+        labels = [(number, topic) for number, _, topic in part]
+        write_table(private / f"{hidden}.csv", ["Id", "topic"], labels)
 
 
 def _another(label: str) -> str:

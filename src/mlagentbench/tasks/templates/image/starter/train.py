@@ -1,6 +1,8 @@
 """Tell shapes apart with a shallow forest on averaged pixels.
 
-Writes validation.csv and submission.csv (Id,shape).
+Prints the accuracy on every fifth training picture, predicted by a model that was
+trained without them. Then trains on all training pictures and writes validation.csv
+and submission.csv (Id,shape).
 """
 
 import os
@@ -28,19 +30,19 @@ def fit(pictures, shapes, seed):
 
 def main():
     images = np.load("data/images.npz")
-    train = pd.read_csv("data/train.csv")
-    validation = pd.read_csv("data/validation.csv")
-    test = pd.read_csv("data/test.csv")
-    model = fit(images["train"], train["shape"], int(os.environ["MLAB_SEED"]))
-    for name, part, rows in (
-        ("validation", "validation", validation),
-        ("submission", "test", test),
-    ):
-        shapes = model.predict(features(images[part]))
-        table = pd.DataFrame({"Id": rows["Id"], "shape": shapes})
-        table.to_csv(f"{name}.csv", index=False)
-    score = accuracy(pd.read_csv("validation.csv")["shape"], validation["shape"])
-    print(f"validation accuracy={score:.4f}")
+    pictures, shapes = images["train"], pd.read_csv("data/train.csv")["shape"]
+    seed = int(os.environ["MLAB_SEED"])
+    left_out = shapes.index % 5 == 0
+    model = fit(pictures[~left_out], shapes[~left_out], seed)
+    score = accuracy(model.predict(features(pictures[left_out])), shapes[left_out])
+    print(f"accuracy={score:.4f} on {left_out.sum()} left-out training pictures")
+
+    model = fit(pictures, shapes, seed)
+    for source, target in (("validation", "validation"), ("test", "submission")):
+        rows = pd.read_csv(f"data/{source}.csv")
+        predicted = model.predict(features(images[source]))
+        table = pd.DataFrame({"Id": rows["Id"], "shape": predicted})
+        table.to_csv(f"{target}.csv", index=False)
 
 
 if __name__ == "__main__":

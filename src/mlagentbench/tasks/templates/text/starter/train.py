@@ -1,6 +1,8 @@
 """Tell the topic of a message from its most frequent words.
 
-Writes validation.csv and submission.csv (Id,topic).
+Prints the accuracy on every fifth training message, predicted by a model that was
+trained without them. Then trains on all training messages and writes validation.csv
+and submission.csv (Id,topic).
 """
 
 import os
@@ -15,10 +17,7 @@ WORDS = 45
 EPOCHS = 20
 
 
-def main():
-    train = pd.read_csv("data/train.csv")
-    validation = pd.read_csv("data/validation.csv")
-    test = pd.read_csv("data/test.csv")
+def fit(rows):
     model = make_pipeline(
         CountVectorizer(max_features=WORDS),
         SGDClassifier(
@@ -28,13 +27,22 @@ def main():
             random_state=int(os.environ["MLAB_SEED"]),
         ),
     )
-    model.fit(train["message"], train["topic"])
-    for name, rows in (("validation", validation), ("submission", test)):
+    return model.fit(rows["message"], rows["topic"])
+
+
+def main():
+    train = pd.read_csv("data/train.csv")
+    left_out = train[::5]
+    model = fit(train.drop(left_out.index))
+    score = accuracy(model.predict(left_out["message"]), left_out["topic"])
+    print(f"accuracy={score:.4f} on {len(left_out)} left-out training messages")
+
+    model = fit(train)
+    for source, target in (("validation", "validation"), ("test", "submission")):
+        rows = pd.read_csv(f"data/{source}.csv")
         topics = model.predict(rows["message"])
         table = pd.DataFrame({"Id": rows["Id"], "topic": topics})
-        table.to_csv(f"{name}.csv", index=False)
-    score = accuracy(pd.read_csv("validation.csv")["topic"], validation["topic"])
-    print(f"validation accuracy={score:.4f}")
+        table.to_csv(f"{target}.csv", index=False)
 
 
 if __name__ == "__main__":

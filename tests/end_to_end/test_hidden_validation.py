@@ -41,6 +41,7 @@ def test_each_measurement_is_a_numbered_query(rain, tmp_path, cache):
     assert first.note.endswith(", query 1 (measured)")
     assert second.note.endswith(", query 2 (measured)")
     assert first.validation == second.validation
+    assert (first.carried, second.carried, checked.carried) == ((), (), None)
     assert checked.note is None
     assert "mae" not in checked.observation
 

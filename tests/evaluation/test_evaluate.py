@@ -175,6 +175,24 @@ def test_a_run_without_a_valid_submission_has_zero_and_a_stale_one_claims_nothin
     assert evaluate_run(unmeasured, RUN, trace(), invalid, CONTEXT).normalised is None
 
 
+def test_carried_files_are_those_of_the_last_measured_execution():
+    score = Measurement(metric="mae", value=1.0)
+    steps = (
+        step(1, carried=("model.pt",)),
+        step(2, carried=("cache.npz",), validation=score),
+        step(3, carried=()),
+        step(4),
+    )
+
+    def carried(*chosen):
+        run = trace().model_copy(update={"steps": chosen})
+        return evaluate_run(toy(), RUN, run, Verdict(), CONTEXT).carried_files
+
+    assert carried(*steps) == ("cache.npz",)
+    assert carried(steps[0], steps[3]) == ("model.pt",)
+    assert carried(steps[3]) is None
+
+
 def test_failed_measurements_are_validation_queries_too():
     steps = (
         step(1, validation=Measurement(metric="mae", value=1.0), note="validation"),

@@ -215,6 +215,9 @@ class Scorecard(Record):
     """The reference solution."""
     validation_queries: int = 0
     """How often the harness measured a validation score of this run."""
+    carried_files: tuple[str, ...] | None = None
+    """Files of earlier executions, such as checkpoints and caches, that the last
+    measured execution read. None if it is not known."""
     best_step: BestStep | None = None
     steps: int = 0
     actions: dict[str, int] = Field(default_factory=dict)

@@ -107,6 +107,9 @@ class Step(Record):
     validation: Measurement | None = None
     note: str | None = None
     """Text that the harness adds to the observation: measured progress."""
+    carried: tuple[str, ...] | None = Field(None, exclude_if=_is_none)
+    """Files written by earlier executions that this execution read, at most 20. None if
+    the step is not an execution, or if its files could not be watched."""
     snapshot: str | None = None
     seconds_left: tuple[float, ...] = Field((), exclude_if=_is_empty)
     """The answers of `remaining()` since the last call or step, for a replay."""

@@ -7,6 +7,7 @@ from .agent_env import ensure_agent_env as ensure_agent_env
 from .agent_env import ensure_task_env as ensure_task_env
 from .agent_env import find_agent_env as find_agent_env
 from .agent_env import task_env_digests as task_env_digests
+from .carried_files import CarriedFiles as CarriedFiles
 from .paths import BACKUP as BACKUP
 from .paths import refusal_note as refusal_note
 from .prompts import NoCodeError as NoCodeError

@@ -15,6 +15,7 @@ from mlagentbench.core import (
     SandboxUsed,
     Scorecard,
     Starter,
+    Step,
     Task,
     Trace,
     Units,
@@ -131,6 +132,7 @@ def evaluate_run(
         tuned=_scores_of(measured.tuned) if measured else None,
         reference=_scores_of(measured.reference) if measured else None,
         validation_queries=_validation_queries(trace),
+        carried_files=_carried_files(trace),
         best_step=best_step(verdict.steps, task.direction),
         steps=trace.steps[-1].spent.steps if trace.steps else 0,
         actions=dict(Counter(step.action for step in trace.steps)),
@@ -164,7 +166,16 @@ def _scores_of(baseline: Baseline | None) -> Starter | None:
 
 def _validation_queries(trace: Trace) -> int:
     """Count the measurements of validation scores, those that failed too."""
-    return sum(
-        step.validation is not None or (step.note or "").startswith(NOT_MEASURED)
-        for step in trace.steps
-    )
+    return sum(_is_measured(step) for step in trace.steps)
+
+
+def _is_measured(step: Step) -> bool:
+    failed = (step.note or "").startswith(NOT_MEASURED)
+    return step.validation is not None or failed
+
+
+def _carried_files(trace: Trace) -> tuple[str, ...] | None:
+    """Return the carried files of the last measured execution, or else of the last."""
+    executed = [step for step in trace.steps if step.carried is not None]
+    measured = [step for step in executed if _is_measured(step)]
+    return (measured or executed)[-1].carried if executed else None

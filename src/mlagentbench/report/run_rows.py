@@ -333,6 +333,7 @@ def run_facts(card: Scorecard, facts: TaskFacts, *, limit: int) -> dict[str, str
             map(percent, card.improvement_ci or ())
         ),
         "Validation queries": str(card.validation_queries or ""),
+        "Needs files of earlier executions": _carried(card),
         "Best graded step": f"{with_unit(best.score, facts.unit)} at step {best.step}"
         if best
         else "",
@@ -394,6 +395,12 @@ def _tokens(card: Scorecard) -> str:
     known = {kind: count for kind, count in counts.items() if isinstance(count, int)}
     written = ", ".join(f"{count:,} {kind}" for kind, count in known.items())
     return written if any(known.values()) else ""
+
+
+def _carried(card: Scorecard) -> str:
+    if card.carried_files is None:
+        return ""
+    return ", ".join(card.carried_files) or "no"
 
 
 def _counted(counts: dict[str, int]) -> str:

@@ -6,6 +6,7 @@ context.act -> steps.take -> action.perform
 import logging
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -13,11 +14,13 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.util import SandboxEnvironment
 
 from mlagentbench.core import (
+    EXECUTING,
     OBSERVATION_CHARACTERS,
     ActionError,
     Ending,
     Measurement,
     Record,
+    RecordError,
     ReplayError,
     RunId,
     SandboxError,
@@ -26,6 +29,7 @@ from mlagentbench.core import (
     Trace,
     blame,
     encodable,
+    executes,
     shortened,
 )
 from mlagentbench.environment import (
@@ -33,6 +37,7 @@ from mlagentbench.environment import (
     Action,
     ActionContext,
     BwrapSandbox,
+    CarriedFiles,
     Completion,
     SnapshotStore,
     StatCache,
@@ -64,6 +69,8 @@ class ActionOutcome(Record):
     """The harness's own measurement, shown to the agent beside the observation."""
     executing: float = 0.0
     """Seconds the agent's own code ran."""
+    carried: tuple[str, ...] | None = None
+    """Files of earlier executions that this one read; None if that is not known."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +195,9 @@ class Steps:
         outcome = pending.rejection
         if outcome is None:
             outcome = await self._perform(pending.action, pending.given)
-        snapshot = self._snapshots.take(outcome.validation)
+        snapshot = self._snapshots.take(
+            outcome.validation, executed=pending.action in EXECUTING
+        )
         took = time.monotonic() - clock - (budget.model_seconds - waited)
         seconds = Seconds(
             model=round(budget.model_seconds, 3),
@@ -211,6 +220,7 @@ class Steps:
             error=outcome.error,
             validation=outcome.validation,
             note=outcome.note,
+            carried=outcome.carried,
             snapshot=snapshot,
             seconds_left=budget.take_answers(),
             spent=budget.with_step(seconds, models.calls, counts=pending.counts),
@@ -235,10 +245,17 @@ class Steps:
             if not action.executes:
                 return await self._do(action, given)
             await self._meter.before_execution()
-            outcome = await self._do(action, given)
+            with self._snapshots.carried.watched() as read:
+                outcome = await self._do(action, given)
             measured = await self._meter.after_execution()
         note = measurement_note(self._job.task, measured, self._queries + 1)
-        return outcome.model_copy(update={"note": note, "validation": measured.value})
+        return outcome.model_copy(
+            update={
+                "note": note,
+                "validation": measured.value,
+                "carried": None if read is None else tuple(read),
+            }
+        )
 
     async def _do(self, action: Action, given: Mapping[str, object]) -> ActionOutcome:
         clock = time.monotonic()
@@ -268,15 +285,21 @@ class SnapshotKeeper:
         self._store = SnapshotStore(job.experiment.snapshots, run=past.run)
         self._workspace = sandbox.as_type(BwrapSandbox).sandbox.workspace
         self._seen = StatCache()
+        self.carried = CarriedFiles(self._workspace, job.task.part("starter"))
         self._taken: list[str] = []
         self._best: tuple[float, str] | None = None
         for step in past.steps:
             if step.snapshot is not None:
                 self._note(step.snapshot, step.validation)
+                # A snapshot that is lost matters only if it must be restored.
+                with suppress(RecordError):
+                    entries = self._store.manifest(step.snapshot).entries
+                    self.carried.note(entries, executed=executes(step))
 
-    def take(self, validation: Measurement | None) -> str:
+    def take(self, validation: Measurement | None, *, executed: bool) -> str:
         """Keep the workspace as it is now and return the snapshot's name."""
         taken = self._store.take(self._workspace, previous=self._seen)
+        self.carried.note(taken.entries, executed=executed)
         self._note(taken.id, validation)
         return taken.id
 

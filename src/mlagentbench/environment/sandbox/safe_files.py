@@ -28,7 +28,8 @@ class _OpenHow(ctypes.Structure):
 
 
 @cache
-def _libc() -> ctypes.CDLL:
+def libc() -> ctypes.CDLL:
+    """Return the C library, for system calls that Python has no function for."""
     # Loaded when it is first used, because other systems have no such library.
     return ctypes.CDLL(None, use_errno=True)
 
@@ -39,7 +40,7 @@ def open_beneath(folder: int, path: str, flags: int) -> int:
         flags=flags | os.O_CLOEXEC | os.O_NOFOLLOW,
         resolve=_BENEATH | _NO_SYMLINKS | _NO_MAGICLINKS,
     )
-    descriptor = _libc().syscall(
+    descriptor = libc().syscall(
         ctypes.c_long(_OPENAT2),
         ctypes.c_int(folder),
         ctypes.c_char_p(os.fsencode(path)),

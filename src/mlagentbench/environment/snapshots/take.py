@@ -52,6 +52,8 @@ class Snapshot(Record):
     """Growth of the store, contents only."""
     skipped: int
     """Links, pipes, files over the limits: the manifest has the reasons."""
+    entries: tuple[Entry, ...]
+    """Of the manifest."""
 
 
 class FileVersion(NamedTuple):
@@ -174,6 +176,7 @@ class SnapshotWriter:
             files=sum(entry.sha256 is not None for entry in entries),
             bytes_new=self._bytes_new,
             skipped=sum(entry.skipped is not None for entry in entries),
+            entries=manifest.entries,
         )
         return manifest, snapshot
 

@@ -22,6 +22,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
+from pydantic import NonNegativeInt
+
 from mlagentbench.agents import Agent, ProtocolName, Remaining
 from mlagentbench.core import Fault, Record, Step, Task, exit_with_parent, truncate
 
@@ -70,7 +72,11 @@ class Ask(Record):
     kind: Literal["ask"] = "ask"
     id: int
     role: str
+    kept: NonNegativeInt
+    """How many messages are the first ones of the request before, so that a long
+    conversation is not sent again at every step."""
     messages: list[Document]
+    """Those that follow."""
     tools: list[Document]
     config: Document | None
 
@@ -170,6 +176,8 @@ class RemoteContext:
         self.rng = random.Random()
         self.rng.setstate(start.rng)
         self._channel = channel
+        self._conversation: list[Document] = []
+        self._asking = threading.Lock()
 
     def remaining(self) -> Remaining:
         request = AskRemaining(id=next(self._channel.ids))
@@ -185,18 +193,24 @@ class RemoteContext:
     ) -> "ModelOutput":
         from inspect_ai.model import ModelOutput
 
-        sent: list[list[Document]] = [
+        conversation, offered = (
             [one.model_dump(mode="json", exclude_none=True) for one in part]
             for part in (messages, tools)
-        ]
-        request = Ask(
-            id=next(self._channel.ids),
-            role=role,
-            messages=sent[0],
-            tools=sent[1],
-            config=config and config.model_dump(mode="json", exclude_none=True),
         )
-        return ModelOutput.model_validate(await self._reply(request))
+        # An agent may ask from several threads; the harness keeps one conversation.
+        with self._asking:
+            kept = _common_length(self._conversation, conversation)
+            self._conversation = conversation
+            request = Ask(
+                id=next(self._channel.ids),
+                role=role,
+                kept=kept,
+                messages=conversation[kept:],
+                tools=offered,
+                config=config and config.model_dump(mode="json", exclude_none=True),
+            )
+            reply = self._channel.request(request)
+        return ModelOutput.model_validate(await asyncio.wrap_future(reply))
 
     async def act(
         self, action: str, *, said: Mapping[str, str] | None = None, **given: str
@@ -219,6 +233,11 @@ class RemoteContext:
 
     async def _reply(self, request: Request) -> Document:
         return await asyncio.wrap_future(self._channel.request(request))
+
+
+def _common_length(first: list[Document], second: list[Document]) -> int:
+    pairs = zip(first, second, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def main() -> None:

@@ -155,6 +155,8 @@ class _AgentProcess:
         self._writer = writer
         self._answers = 0
         """Of `remaining()`, since the last other request."""
+        self._conversation: list[ChatMessage] = []
+        """The messages of the last `Ask`."""
         self._tail = ""
         self._showing = asyncio.create_task(self._show_output())
 
@@ -256,14 +258,15 @@ class _AgentProcess:
 
     async def _ask(self, request: Ask) -> ModelOutput:
         try:
-            messages = _CHAT.validate_python(request.messages)
+            new = _CHAT.validate_python(request.messages)
             tools = _TOOLS.validate_python(request.tools)
             config = GenerateConfig.model_validate(request.config or {})
         except ValidationError as error:
             reason = f"its model request is invalid: {error.errors()[0]['msg']}"
             raise AgentCrash(reason, "") from None
+        self._conversation = [*self._conversation[: request.kept], *new]
         return await self._context.ask(
-            messages, role=request.role, tools=tools, config=config
+            self._conversation, role=request.role, tools=tools, config=config
         )
 
     async def _send(self, message: Record) -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.outcomes import copy_cut, outcome_of
+from tests.support.outcomes import outcome_of
 from tests.support.quick_task import QUICK_TASK
 from thinking import HERE, ONE_OF_EACH, plan_for, trace_of
 
@@ -44,20 +44,6 @@ def lines_of(experiment):
             line["call"]["reply"].pop("time", None)
         lines.append(line)
     return lines
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", ONE_OF_EACH, ids=str)
-def test_a_run_that_ended_after_two_steps_goes_on_as_the_undisturbed_one(
-    case, tmp_path, cache, undisturbed
-):
-    whole = undisturbed(plan_for(case, tmp_path))
-    lines = [json.loads(line)["kind"] for line in trace_lines(whole)]
-    second = [number for number, kind in enumerate(lines) if kind == "step"][1]
-    experiment = copy_cut(whole, tmp_path / "cut", second + 1)
-    resume(experiment, cache=cache)
-    assert trace_of(experiment).resumed == 1
-    assert outcome_of(experiment) == outcome_of(whole)
 
 
 @pytest.mark.slow

@@ -46,13 +46,8 @@ def test_each_measurement_is_a_numbered_query(rain, tmp_path, cache):
     assert "mae" not in checked.observation
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=str(case), marks=[pytest.mark.slow] if place else [])
-        for place, case in enumerate(PAPER)
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("case", PAPER, ids=str)
 def test_the_papers_agents_see_only_what_scripts_print(case, rain, tmp_path, cache):
     budget = BudgetOverride(steps=8)
     experiment = run(plan_for(case, tmp_path, rain, budget=budget), cache=cache)

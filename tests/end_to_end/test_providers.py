@@ -32,13 +32,7 @@ def serve(tmp_path, monkeypatch):
 
 
 # Every fifth case: each protocol, with and without streaming.
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=str(case), marks=[pytest.mark.slow] if number % 5 else [])
-        for number, case in enumerate(CASES)
-    ],
-)
+@pytest.mark.parametrize("case", CASES[::5], ids=str)
 def test_an_agent_does_the_same_over_the_network(case, serve, cache):
     streaming = CASES.index(case) % 2 == 0
     with serve(case, model_args={"stream": streaming}) as (server, plan):

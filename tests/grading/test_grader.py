@@ -93,7 +93,10 @@ async def outcomes_of_forks(task, folder, commands=COMMANDS):
         return dict(zip(commands, await asyncio.gather(*found), strict=True))
 
 
-BOTH_WAYS = [outcomes_of_new_processes, outcomes_of_forks]
+BOTH_WAYS = [
+    pytest.param(outcomes_of_new_processes, marks=pytest.mark.slow),
+    outcomes_of_forks,
+]
 
 
 @pytest.fixture(scope="module", params=BOTH_WAYS)

@@ -45,6 +45,7 @@ def check_reference(tmp_path, monkeypatch):
     return check
 
 
+@pytest.mark.slow
 def test_reference_that_waits_longer_than_its_limit_passes(check_reference):
     verdict, attempt = check_reference(WAIT)
     assert verdict.ok, verdict.detail

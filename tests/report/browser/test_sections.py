@@ -136,7 +136,7 @@ def paper() -> ExperimentView:
     return ExperimentView(title="The paper", created="2024", cards=paper_cards())
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.slow)])
 def test_the_papers_eight_agents_fit(opened, paper, width):
     page = opened(paper, width=width)
     page.draw_all()

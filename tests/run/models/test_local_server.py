@@ -86,6 +86,7 @@ def test_server_dies_with_a_killed_harness(weights):
     assert gone(pid)
 
 
+@pytest.mark.slow
 def test_server_ends_with_the_harness(weights):
     with harness(weights, 0) as process:
         said, complained = process.communicate(timeout=300)

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import multiprocessing
-import os
 import re
 import struct
 
@@ -120,16 +118,6 @@ def weights(prepared):
         found[name] = numbers.reshape(entry["shape"])
     assert end == len(contents)
     return found
-
-
-@pytest.fixture
-def busy_core():
-    """Another process that keeps a core busy."""
-    burner = multiprocessing.get_context("spawn").Process(target=_burn, daemon=True)
-    burner.start()
-    yield
-    burner.kill()
-    burner.join()
 
 
 def test_the_model_is_the_one_its_config_describes(prepared, weights):
@@ -261,17 +249,6 @@ def test_what_are_not_the_tokens_asked_for_is_refused(tmp_path, tokens, reason):
         _grade(tmp_path, truth)
 
 
-@pytest.mark.slow
-def test_the_verdict_is_the_same_in_two_gradings_while_a_core_is_busy(
-    prepared, busy_core
-):
-    # benchmarks/timed_grading.py does the same with twenty gradings.
-    task = load_task("llama-inference")
-    saved = task.folder / "reference"
-    scores = [asyncio.run(grade_saved(task, prepared, saved)).score for _ in range(2)]
-    assert all(score <= 1 / 3 for score in scores), scores
-
-
 def _continuations(folder):
     found = []
     for path in sorted((folder / "inputs").iterdir()):
@@ -319,9 +296,3 @@ def _answer(folder, contents, ratios):
 
 def _grade(answers, truth):
     return load_grade(load_task("llama-inference"))(answers, truth)
-
-
-def _burn():
-    parent = os.getppid()
-    while os.getppid() == parent:
-        pass

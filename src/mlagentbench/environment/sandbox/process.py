@@ -18,11 +18,16 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from socket import socket
+from socket import socket, socketpair
 from typing import IO
 
 from mlagentbench.core import SandboxError
-from mlagentbench.environment.sandbox.bwrap import START_MARK, BwrapDescriptors
+from mlagentbench.environment.sandbox.bwrap import (
+    FIRST_PROCESS,
+    START_MARK,
+    BwrapDescriptors,
+)
+from mlagentbench.environment.sandbox.meters import Meters
 from mlagentbench.environment.sandbox.sandbox_spec import Execution, Killed
 from mlagentbench.environment.sandbox.watchdog import cpu_seconds, own_cpu_seconds
 
@@ -54,8 +59,15 @@ class Process:
         self._samples_cpu = samples_cpu
         status, status_inside = os.pipe()
         gate_inside, self._gate = os.pipe()
+        meters, meters_inside = socketpair()
+        self.meters = Meters(meters)
+        program = os.open(FIRST_PROCESS, os.O_RDONLY | os.O_CLOEXEC)
         descriptors = BwrapDescriptors(
-            seccomp=seccomp, status=status_inside, gate=gate_inside
+            seccomp=seccomp,
+            status=status_inside,
+            gate=gate_inside,
+            program=program,
+            meters=meters_inside.fileno(),
         )
         source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
         if isinstance(stdin, socket):
@@ -76,10 +88,13 @@ class Process:
         except BaseException:
             os.close(status)
             os.close(self._gate)
+            self.meters.close()
             raise
         finally:
             os.close(status_inside)
             os.close(gate_inside)
+            os.close(program)
+            meters_inside.close()
             if isinstance(stdin, socket):
                 stdin.close()
         self.pid = self._popen.pid
@@ -133,6 +148,11 @@ class Process:
         """The kept part of standard error, without the start mark."""
         ours, _, theirs = self._stderr.kept.contents().partition(START_MARK)
         return ours + theirs
+
+    @property
+    def started(self) -> bool:
+        """Whether all limits were set and the command was about to run."""
+        return START_MARK in self._stderr.kept.contents()
 
     @property
     def truncated(self) -> bool:
@@ -211,6 +231,7 @@ class Process:
         for pidfd in (self._outer, self._init):
             if pidfd is not None:
                 os.close(pidfd)
+        self.meters.close()
         self._popen.wait()
 
 
@@ -337,7 +358,7 @@ _KILLED = 128 + 9
 
 def to_execution(process: Process, killed: Killed | None) -> Execution:
     returncode = process.returncode
-    if returncode is None and killed is None:
+    if killed is None and (returncode is None or not process.started):
         output = process.stderr[-500:].decode(errors="replace").strip()
         raise SandboxError(f"the sandbox could not be started: {output or 'killed'}")
     return Execution(

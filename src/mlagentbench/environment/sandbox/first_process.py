@@ -1,0 +1,158 @@
+"""The first process of a sandbox: sets limits, starts the command, reaps orphans.
+
+It runs inside as `python -I -S`, without this package. No other process can read or
+change its memory. So the limits that it sets before the command starts hold for all
+code of the agent. It imports only modules that load in a few milliseconds.
+
+    first_process.py METERS LIMITS COMMAND...
+
+`METERS` is a socket over which the harness gets descriptors to measure with. `LIMITS`
+is a list such as `1=1048576,user/max_inotify_instances=32`: the kernel's number of a
+resource limit or the name of a setting, each with its value.
+"""
+
+import errno
+import os
+import resource
+import signal
+import sys
+
+_SET_DUMPABLE, _CAPBSET_DROP, _CAP_AMBIENT, _CLEAR_ALL = 4, 24, 47, 4
+_SETPCAP, _SYS_RESOURCE = 8, 24
+_CAPABILITY_HEADER = (0x20080522).to_bytes(4, sys.byteorder) + bytes(4)
+_SOCK_DIAG = 4
+_FILES = ("/proc/sysvipc/shm", "/proc/sysvipc/msg", "/proc/sysvipc/sem", "/dev/shm")
+
+NO_LIMITS = 1
+NOT_FOUND = 127
+CANNOT_RUN = 126
+
+
+def main() -> None:
+    program, meters, limits, *words = sys.argv
+    _refuse_access()
+    # This file, which the command must not inherit.
+    os.close(int(program.rpartition("/")[2]))
+    _send_meters(int(meters))
+    for limit in limits.split(","):
+        name, value = limit.split("=")
+        if name.isdigit():
+            _set_limit(int(name), int(value))
+        else:
+            _change_setting(name, value)
+    if os.getuid() != 0:
+        _drop_capabilities()
+    # If the harness has died, the pipe has no reader and the command is not run:
+    # bubblewrap itself notices the death only after it has set up everything.
+    os.write(2, b"\0")
+    os._exit(_wait_for(_start(words)))
+
+
+def _call(name: str, *arguments: int | bytes) -> None:
+    """Call a function of the C library; exit if it fails."""
+    # `ctypes` itself takes 10 ms to import.
+    import _ctypes
+
+    address = _ctypes.dlsym(_ctypes.dlopen(None, os.RTLD_NOW), name)
+    if _ctypes.call_function(address, arguments) != 0:
+        os.write(2, f"{name}{arguments} failed\n".encode())
+        os._exit(NO_LIMITS)
+
+
+def _set_limit(kind: int, value: int) -> None:
+    _, ceiling = resource.getrlimit(kind)
+    if ceiling != resource.RLIM_INFINITY:
+        value = min(value, ceiling)
+    resource.setrlimit(kind, (value, value))
+
+
+def _change_setting(name: str, value: str) -> None:
+    """Change a setting of this user namespace, if the kernel allows it."""
+    try:
+        file = os.open(f"/proc/sys/{name}", os.O_WRONLY)
+        os.write(file, value.encode())
+        os.close(file)
+    except OSError:
+        return
+
+
+def _drop_capabilities() -> None:
+    """Drop the rights that changing settings needed, here and for the command."""
+    _call("prctl", _CAP_AMBIENT, _CLEAR_ALL, 0, 0, 0)
+    for capability in (_SYS_RESOURCE, _SETPCAP):
+        _call("prctl", _CAPBSET_DROP, capability, 0, 0, 0)
+    _call("capset", _CAPABILITY_HEADER, bytes(24))
+
+
+def _refuse_access() -> None:
+    """Close /proc/1/mem and the like to processes of the same user."""
+    _call("prctl", _SET_DUMPABLE, 0, 0, 0, 0)
+    # Python's own handler would let the agent end this process.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _send_meters(channel: int) -> None:
+    """Send descriptors that show this namespace's resources from outside.
+
+    The kernel may have been built without one of them. Standard input takes its place.
+    """
+    import _socket
+
+    opened = [_open_sockets(), *(_open(path) for path in _FILES)]
+    rights = b"".join(one.to_bytes(4, sys.byteorder) for one in opened)
+    harness = _socket.socket(fileno=channel)
+    harness.sendmsg(
+        [bytes(one != 0 for one in opened)],
+        [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)],
+    )
+    harness.close()
+    for one in filter(None, opened):
+        os.close(one)
+
+
+def _open_sockets() -> int:
+    import _socket
+
+    try:
+        kind = _socket.SOCK_RAW | _socket.SOCK_CLOEXEC
+        return _socket.socket(_socket.AF_NETLINK, kind, _SOCK_DIAG).detach()
+    except OSError:
+        return 0
+
+
+def _open(path: str) -> int:
+    try:
+        return os.open(path, os.O_RDONLY)
+    except OSError:
+        return 0
+
+
+def _start(words: list[str]) -> int:
+    # Python ignores these signals; the command must not.
+    defaults = [signal.SIGPIPE, signal.SIGXFSZ]
+    try:
+        try:
+            return os.posix_spawnp(words[0], words, os.environ, setsigdef=defaults)
+        except OSError as error:
+            if error.errno != errno.ENOEXEC:
+                raise
+            # A script without `#!` is run by the shell, as everywhere.
+            shell = ["/bin/sh", *words]
+            return os.posix_spawn(shell[0], shell, os.environ, setsigdef=defaults)
+    except (OSError, ValueError) as error:
+        os.write(2, f"{words[0]}: {error}\n".encode(errors="replace"))
+        missing = isinstance(error, FileNotFoundError)
+        os._exit(NOT_FOUND if missing else CANNOT_RUN)
+
+
+def _wait_for(command: int) -> int:
+    """Reap every orphan until the command has ended; return its exit code."""
+    while True:
+        ended, status = os.waitpid(-1, 0)
+        if ended == command:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    main()

@@ -78,7 +78,7 @@ ctypes.memset(place, 1, 400 * MB)
 """,
     "page tables": """
 size, step = 200 * 2**30, 2 * 2**20
-flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_NORESERVE
+flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000
 place = libc.mmap(None, size, mmap.PROT_READ, flags, -1, 0)
 libc.madvise(place, size, mmap.MADV_NOHUGEPAGE)
 for offset in range(0, size, step):

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from mlagentbench.environment.sandbox.safe_files import closing, libc
 
-HIDDEN_LOOKS = 4
+HIDDEN_LOOKS = 3
 """Hidden files count if they are seen as often in a row: messages pass quickly."""
 
 _BLOCK = 512

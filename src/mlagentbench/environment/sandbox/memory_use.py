@@ -38,7 +38,8 @@ class MemoryUse:
         """Note how much shared memory the machine has in use before the start."""
         self._limit = limit
         self._shared_at_start = _machine("Shmem")
-        self._hidden_looks = 0
+        self.hidden_looks = 0
+        """The number of looks in a row at which memory may have been hidden."""
 
     def is_over(self, tree: list[int], held: HeldFiles, meters: Meters) -> bool:
         """Whether the processes of a tree hold more than the limit together."""
@@ -59,8 +60,8 @@ class MemoryUse:
         if seen + hidden > self._limit:
             hidden -= _mapped_beside_files(tree, held) + _shared_by_others(tree)
         is_hidden = seen + hidden > self._limit and held.hide_some_on(memory_device())
-        self._hidden_looks = self._hidden_looks + 1 if is_hidden else 0
-        return self._hidden_looks >= HIDDEN_LOOKS
+        self.hidden_looks = self.hidden_looks + 1 if is_hidden else 0
+        return self.hidden_looks >= HIDDEN_LOOKS
 
     def _growth(self) -> int:
         """Return how much shared memory the whole machine uses more than before."""
@@ -70,6 +71,11 @@ class MemoryUse:
 def _machine(name: str) -> int:
     """Return a count of the whole machine in bytes."""
     return _sizes((_PROC / "meminfo").read_text()).get(name, 0)
+
+
+def resident_memory(tree: list[int]) -> int:
+    """Return the memory of a tree, with pages that forks share for each of them."""
+    return sum(_counted(pid).resident for pid in tree)
 
 
 def available_memory() -> int:

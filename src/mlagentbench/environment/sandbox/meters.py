@@ -12,6 +12,8 @@ import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 
 _SOCKETS, _SHM, _MSG, _SEM, _TMPFS = range(5)
 """The places in which `first_process.py` sends them."""
@@ -193,8 +195,14 @@ def _buffered(attributes: dict[int, bytes], meminfo: int) -> int:
         return 0
     received, _, sent, _, _, queued = struct.unpack_from("=6I", sizes)
     size = int(received + max(sent, queued))
-    if meminfo == _UNIX_MEMORY and _UNIX_PEER not in attributes:
-        # The sender may be closed, and only a live one is charged for its messages.
+    if meminfo == _UNIX_MEMORY and not any(attributes.get(_UNIX_PEER, b"")):
+        # Messages are charged to their sender. If that is closed, only their bytes are
+        # known; small messages take up to what a sender may have.
         waiting, _ = struct.unpack("=2I", attributes.get(_UNIX_QUEUE, bytes(8)))
-        size += int(waiting)
+        size += max(int(waiting), _most_sent()) if waiting else 0
     return size
+
+
+@cache
+def _most_sent() -> int:
+    return 2 * int(Path("/proc/sys/net/core/wmem_max").read_text())

@@ -22,7 +22,11 @@ from mlagentbench.environment.sandbox.disk_use import (
     used_space,
 )
 from mlagentbench.environment.sandbox.held_files import HIDDEN_LOOKS, HeldFiles
-from mlagentbench.environment.sandbox.memory_use import MemoryUse, available_memory
+from mlagentbench.environment.sandbox.memory_use import (
+    MemoryUse,
+    available_memory,
+    resident_memory,
+)
 from mlagentbench.environment.sandbox.meters import Meters
 from mlagentbench.environment.sandbox.safe_files import closing
 from mlagentbench.environment.sandbox.sandbox_spec import Killed, Limits
@@ -32,7 +36,7 @@ FILES_AT_MOST = 200_000
 
 _DISK_RESERVE = 512 * 2**20
 _MEMORY_RESERVE = 256 * 2**20
-"""Free on the machine; an execution that leaves less is stopped."""
+"""Left free on the machine; an execution that takes of it is stopped."""
 
 _STOPS = 20
 _STOP_SECONDS = 0.01
@@ -48,7 +52,6 @@ class Watchdog:
     def __init__(self, folders: tuple[Path, ...], limits: Limits) -> None:
         """Watch `folders`, which are on one file system."""
         self._folders = folders
-        self._device = folders[0].stat().st_dev
         self._memory_limit = limits.memory_mb * 2**20
         self._limit = DiskUse(limits.workspace_mb * 2**20, FILES_AT_MOST)
         self._allowed = self._limit
@@ -61,7 +64,15 @@ class Watchdog:
 
         `sample` is called at each look.
         """
-        execution = await asyncio.to_thread(_Execution, self, pid, meters, group)
+        execution = await asyncio.to_thread(
+            _Execution,
+            self._folders,
+            self._allowed,
+            self._memory_limit,
+            pid,
+            meters,
+            group,
+        )
         pause = _INTERVAL
         while True:
             await asyncio.sleep(pause)
@@ -70,6 +81,8 @@ class Watchdog:
             if (exceeded := await asyncio.to_thread(execution.look)) is not None:
                 return exceeded
             pause = max(_INTERVAL, _PAUSE * (time.monotonic() - before))
+            if execution.is_suspected:
+                pause = _INTERVAL
 
     @property
     def is_over_limit(self) -> bool:
@@ -100,37 +113,64 @@ class _Execution:
     """The looks at one execution, and what was in use when it started."""
 
     def __init__(
-        self, watchdog: Watchdog, pid: int, meters: Meters, group: Cgroup | None
+        self,
+        folders: tuple[Path, ...],
+        allowed: DiskUse,
+        memory: int,
+        pid: int,
+        meters: Meters,
+        group: Cgroup | None,
     ) -> None:
-        self._folders, self._device = watchdog._folders, watchdog._device
-        self._allowed = watchdog._allowed
-        self._limit = watchdog._memory_limit
+        self._folders, self._allowed = folders, allowed
+        self._device = folders[0].stat().st_dev
+        self._limit = memory
         self._pid, self._meters = pid, meters
         self._group = group if group is not None and group.limits_memory else None
-        self._memory = MemoryUse(self._limit)
+        self._memory = MemoryUse(memory)
         self._hidden_looks = 0
-        free = free_space(self._folders[0])
-        if free < _DISK_RESERVE:
-            raise SandboxError(
-                f"only {free >> 20} MB are free on the disk of {self._folders[0]}; "
-                f"free at least {_DISK_RESERVE >> 20} MB"
-            )
-        if (free := available_memory()) < _MEMORY_RESERVE:
-            raise SandboxError(
-                f"only {free >> 20} MB of memory are available; "
-                f"free at least {_MEMORY_RESERVE >> 20} MB"
-            )
-        self._unexplained = self._used_by_others(disk_use(self._folders).size)
+        size = disk_use(folders).size
+        self._unexplained = self._used_by_others(size)
+        self._check_reserve(memory=0, disk=0)
 
     def look(self) -> Killed | None:
         """Return the limit that is exceeded, if one is."""
         tree = process_tree(self._pid)
         held = HeldFiles(tree)
-        if available_memory() < _MEMORY_RESERVE or self._memory_is_full(tree, held):
+        if self._memory_is_full(tree, held):
             return "memory"
-        if free_space(self._folders[0]) < _DISK_RESERVE or self._disk_is_full(held):
+        use = self._disk_use(held)
+        if self._disk_is_full(use):
             return "disk"
+        memory = (
+            resident_memory(tree)
+            if self._group is None
+            else self._group.memory_in_use()
+        )
+        return self._check_reserve(memory=memory, disk=use.size)
+
+    def _check_reserve(self, *, memory: int, disk: int) -> Killed | None:
+        """Return whether the machine has too little left because of this execution.
+
+        If it is not because of this execution, the harness is at fault.
+        """
+        checked: tuple[tuple[Killed, str, int, int, int], ...] = (
+            ("memory", "memory", available_memory(), _MEMORY_RESERVE, memory),
+            ("disk", "disk space", free_space(self._folders[0]), _DISK_RESERVE, disk),
+        )
+        for limit, name, free, reserve, own in checked:
+            if free < reserve <= own:
+                return limit
+            if free < reserve:
+                raise SandboxError(
+                    f"only {free >> 20} MB of {name} are free for sandboxes; "
+                    f"free at least {reserve >> 20} MB"
+                )
         return None
+
+    @property
+    def is_suspected(self) -> bool:
+        """Whether it may hide something, which the next looks decide."""
+        return self._hidden_looks > 0 or self._memory.hidden_looks > 0
 
     def _memory_is_full(self, tree: list[int], held: HeldFiles) -> bool:
         if self._group is None:
@@ -140,8 +180,7 @@ class _Execution:
         sockets = self._meters.sockets()
         return sockets > 0 and sockets + self._group.memory_in_use() > self._limit
 
-    def _disk_is_full(self, held: HeldFiles) -> bool:
-        use = self._disk_use(held)
+    def _disk_is_full(self, use: DiskUse) -> bool:
         if use.over(self._allowed):
             return True
         hidden = self._used_by_others(use.size) - self._unexplained

@@ -2,7 +2,8 @@
 
 It runs inside as `python -I -S`, without this package. No other process can read or
 change its memory. So the limits that it sets before the command starts hold for all
-code of the agent. It imports only modules that load in a few milliseconds.
+code of the agent. It imports only modules that load at once: `os`, `signal`, `socket`
+and `ctypes` would take 20 ms.
 
     first_process.py METERS LIMITS COMMAND...
 
@@ -11,10 +12,10 @@ is a list such as `1=1048576,user/max_inotify_instances=32`: the kernel's number
 resource limit or the name of a setting, each with its value.
 """
 
-import errno
-import os
-import resource
-import signal
+import _ctypes
+import _signal
+import _socket
+import posix
 import sys
 
 _SET_DUMPABLE, _CAPBSET_DROP, _CAP_AMBIENT, _CLEAR_ALL = 4, 24, 47, 4
@@ -24,6 +25,7 @@ _SOCK_DIAG = 4
 _FILES = ("/proc/sysvipc/shm", "/proc/sysvipc/msg", "/proc/sysvipc/sem", "/dev/shm")
 
 NO_LIMITS = 1
+_ENOEXEC = 8
 NOT_FOUND = 127
 CANNOT_RUN = 126
 
@@ -32,46 +34,37 @@ def main() -> None:
     program, meters, limits, *words = sys.argv
     _refuse_access()
     # This file, which the command must not inherit.
-    os.close(int(program.rpartition("/")[2]))
+    posix.close(int(program.rpartition("/")[2]))
     _send_meters(int(meters))
     for limit in limits.split(","):
         name, value = limit.split("=")
         if name.isdigit():
-            _set_limit(int(name), int(value))
+            both = int(value).to_bytes(8, sys.byteorder) * 2
+            _call("setrlimit", int(name), both)
         else:
             _change_setting(name, value)
-    if os.getuid() != 0:
+    if posix.getuid() != 0:
         _drop_capabilities()
     # If the harness has died, the pipe has no reader and the command is not run:
     # bubblewrap itself notices the death only after it has set up everything.
-    os.write(2, b"\0")
-    os._exit(_wait_for(_start(words)))
+    posix.write(2, b"\0")
+    posix._exit(_wait_for(_start(words)))
 
 
 def _call(name: str, *arguments: int | bytes) -> None:
     """Call a function of the C library; exit if it fails."""
-    # `ctypes` itself takes 10 ms to import.
-    import _ctypes
-
-    address = _ctypes.dlsym(_ctypes.dlopen(None, os.RTLD_NOW), name)
+    address = _ctypes.dlsym(_ctypes.dlopen(None, posix.RTLD_NOW), name)
     if _ctypes.call_function(address, arguments) != 0:
-        os.write(2, f"{name}{arguments} failed\n".encode())
-        os._exit(NO_LIMITS)
-
-
-def _set_limit(kind: int, value: int) -> None:
-    _, ceiling = resource.getrlimit(kind)
-    if ceiling != resource.RLIM_INFINITY:
-        value = min(value, ceiling)
-    resource.setrlimit(kind, (value, value))
+        posix.write(2, f"{name}{arguments} failed\n".encode())
+        posix._exit(NO_LIMITS)
 
 
 def _change_setting(name: str, value: str) -> None:
     """Change a setting of this user namespace, if the kernel allows it."""
     try:
-        file = os.open(f"/proc/sys/{name}", os.O_WRONLY)
-        os.write(file, value.encode())
-        os.close(file)
+        file = posix.open(f"/proc/sys/{name}", posix.O_WRONLY)
+        posix.write(file, value.encode())
+        posix.close(file)
     except OSError:
         return
 
@@ -88,7 +81,7 @@ def _refuse_access() -> None:
     """Close /proc/1/mem and the like to processes of the same user."""
     _call("prctl", _SET_DUMPABLE, 0, 0, 0, 0)
     # Python's own handler would let the agent end this process.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 
 def _send_meters(channel: int) -> None:
@@ -96,8 +89,6 @@ def _send_meters(channel: int) -> None:
 
     The kernel may have been built without one of them. Standard input takes its place.
     """
-    import _socket
-
     opened = [_open_sockets(), *(_open(path) for path in _FILES)]
     rights = b"".join(one.to_bytes(4, sys.byteorder) for one in opened)
     harness = _socket.socket(fileno=channel)
@@ -107,12 +98,10 @@ def _send_meters(channel: int) -> None:
     )
     harness.close()
     for one in filter(None, opened):
-        os.close(one)
+        posix.close(one)
 
 
 def _open_sockets() -> int:
-    import _socket
-
     try:
         kind = _socket.SOCK_RAW | _socket.SOCK_CLOEXEC
         return _socket.socket(_socket.AF_NETLINK, kind, _SOCK_DIAG).detach()
@@ -122,35 +111,37 @@ def _open_sockets() -> int:
 
 def _open(path: str) -> int:
     try:
-        return os.open(path, os.O_RDONLY)
+        return posix.open(path, posix.O_RDONLY)
     except OSError:
         return 0
 
 
 def _start(words: list[str]) -> int:
     # Python ignores these signals; the command must not.
-    defaults = [signal.SIGPIPE, signal.SIGXFSZ]
+    defaults = [_signal.SIGPIPE, _signal.SIGXFSZ]
     try:
         try:
-            return os.posix_spawnp(words[0], words, os.environ, setsigdef=defaults)
+            return posix.posix_spawnp(
+                words[0], words, posix.environ, setsigdef=defaults
+            )
         except OSError as error:
-            if error.errno != errno.ENOEXEC:
+            if error.errno != _ENOEXEC:
                 raise
             # A script without `#!` is run by the shell, as everywhere.
             shell = ["/bin/sh", *words]
-            return os.posix_spawn(shell[0], shell, os.environ, setsigdef=defaults)
+            return posix.posix_spawn(shell[0], shell, posix.environ, setsigdef=defaults)
     except (OSError, ValueError) as error:
-        os.write(2, f"{words[0]}: {error}\n".encode(errors="replace"))
+        posix.write(2, f"{words[0]}: {error}\n".encode(errors="replace"))
         missing = isinstance(error, FileNotFoundError)
-        os._exit(NOT_FOUND if missing else CANNOT_RUN)
+        posix._exit(NOT_FOUND if missing else CANNOT_RUN)
 
 
 def _wait_for(command: int) -> int:
     """Reap every orphan until the command has ended; return its exit code."""
     while True:
-        ended, status = os.waitpid(-1, 0)
+        ended, status = posix.waitpid(-1, 0)
         if ended == command:
-            code = os.waitstatus_to_exitcode(status)
+            code = posix.waitstatus_to_exitcode(status)
             return code if code >= 0 else 128 - code
 
 

@@ -11,11 +11,11 @@ from typing import Literal, NamedTuple
 
 from mlagentbench.core import MachineError, Record
 from mlagentbench.environment.sandbox.bwrap import (
-    FIRST_PROCESS,
     SYSTEM_PATH,
     BwrapCommand,
     BwrapDescriptors,
     find_program,
+    first_process,
 )
 from mlagentbench.environment.sandbox.cgroups import (
     LimitsInForce,
@@ -37,7 +37,6 @@ _OLDEST_KERNEL = (5, 6)
 _PACKAGES = {
     "bwrap": "bubblewrap",
     "setpriv": "util-linux",
-    "taskset": "util-linux",
     "env": "coreutils",
 }
 _INSTALLERS = {
@@ -162,19 +161,20 @@ def _check_isolation() -> Isolation | None:
         tree,
         Limits(),
         uid=FIRST_UID,
-        cores=sorted(os.sched_getaffinity(0))[:1],
         python=str(interpreter.executables[-1]),
     )
     ours, theirs = socket.socketpair()
     with (
         tempfile.TemporaryFile() as filter_,
         Path(os.devnull).open("r+b") as null,
-        FIRST_PROCESS.open("rb") as program,
+        tempfile.TemporaryFile() as program,
         ours,
         theirs,
     ):
         filter_.write(seccomp_filter(platform.machine()))
         filter_.seek(0)
+        program.write(first_process())
+        program.flush()
         descriptors = BwrapDescriptors(
             seccomp=filter_.fileno(),
             status=null.fileno(),

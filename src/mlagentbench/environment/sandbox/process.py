@@ -16,16 +16,16 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from socket import socket, socketpair
 from typing import IO
 
 from mlagentbench.core import SandboxError
 from mlagentbench.environment.sandbox.bwrap import (
-    FIRST_PROCESS,
     START_MARK,
     BwrapDescriptors,
+    first_process,
 )
 from mlagentbench.environment.sandbox.meters import Meters
 from mlagentbench.environment.sandbox.sandbox_spec import Execution, Killed
@@ -50,6 +50,7 @@ class Process:
         keep: int,
         seccomp: int,
         samples_cpu: bool,
+        cores: Sequence[int],
     ) -> None:
         """Start the command line that `arguments` returns for the open descriptors.
 
@@ -61,7 +62,7 @@ class Process:
         gate_inside, self._gate = os.pipe()
         meters, meters_inside = socketpair()
         self.meters = Meters(meters)
-        program = os.open(FIRST_PROCESS, os.O_RDONLY | os.O_CLOEXEC)
+        program = _in_memory(first_process())
         descriptors = BwrapDescriptors(
             seccomp=seccomp,
             status=status_inside,
@@ -74,17 +75,18 @@ class Process:
             source = stdin.fileno()
         self._started = time.monotonic()
         try:
-            self._popen = subprocess.Popen(
-                arguments(descriptors),
-                stdin=source,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                cwd="/",
-                env={},
-                pass_fds=descriptors,
-                start_new_session=True,
-            )
+            with _pinned(cores):
+                self._popen = subprocess.Popen(
+                    arguments(descriptors),
+                    stdin=source,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    bufsize=0,
+                    cwd="/",
+                    env={},
+                    pass_fds=descriptors,
+                    start_new_session=True,
+                )
         except BaseException:
             os.close(status)
             os.close(self._gate)
@@ -233,6 +235,23 @@ class Process:
                 os.close(pidfd)
         self.meters.close()
         self._popen.wait()
+
+
+def _in_memory(program: bytes) -> int:
+    descriptor = os.memfd_create("first_process")
+    os.write(descriptor, program)
+    return descriptor
+
+
+@contextlib.contextmanager
+def _pinned(cores: Sequence[int]) -> Iterator[None]:
+    """Keep this thread, and what it starts meanwhile, on some cores."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def _duplicate(stream: IO[bytes] | None) -> int:

@@ -70,6 +70,7 @@ class Sandbox:
         self._folder = folder
         self._slot = slot
         self._limits = limits
+        self._cores = cores
         self._group: Cgroup | None = None
         if hierarchy := find_hierarchy():
             # Recorded first, so that a sweep finds the groups if this process dies now.
@@ -88,7 +89,7 @@ class Sandbox:
             PurePosixPath(mount.target): mount.source for mount in spec.mounts
         }
         self._bwrap = BwrapCommand(
-            file_tree(spec, folder, limits), limits, uid=slot.uid, cores=cores
+            file_tree(spec, folder, limits), limits, uid=slot.uid
         )
         self._watchdog = Watchdog((folder.workspace, folder.tmp), limits)
         self._running: set[Process] = set()
@@ -162,6 +163,7 @@ class Sandbox:
                 keep=self._limits.output_kb * 1024,
                 seccomp=seccomp,
                 samples_cpu=self._samples_cpu,
+                cores=self._cores,
             )
 
     async def _run_to_end(

@@ -56,6 +56,8 @@ class Watchdog:
         self._limit = DiskUse(limits.workspace_mb * 2**20, FILES_AT_MOST)
         self._allowed = self._limit
         self._overrun = False
+        self._size = disk_use(folders).size
+        """The folders' size at the end of the last execution."""
 
     async def watch(
         self, pid: int, meters: Meters, group: Cgroup | None, sample: Callable[[], None]
@@ -64,15 +66,10 @@ class Watchdog:
 
         `sample` is called at each look.
         """
-        execution = await asyncio.to_thread(
-            _Execution,
-            self._folders,
-            self._allowed,
-            self._memory_limit,
-            pid,
-            meters,
-            group,
+        execution = _Execution(
+            self._folders, self._allowed, self._memory_limit, pid, meters, group
         )
+        execution.note_start(self._size)
         pause = _INTERVAL
         while True:
             await asyncio.sleep(pause)
@@ -87,7 +84,9 @@ class Watchdog:
     @property
     def is_over_limit(self) -> bool:
         """Whether the folders hold more than allowed, written between two looks."""
-        return disk_use(self._folders, self._allowed).over(self._allowed)
+        use = disk_use(self._folders, self._allowed)
+        self._size = use.size
+        return use.over(self._allowed)
 
     @property
     def may_write(self) -> bool:
@@ -128,7 +127,10 @@ class _Execution:
         self._group = group if group is not None and group.limits_memory else None
         self._memory = MemoryUse(memory)
         self._hidden_looks = 0
-        size = disk_use(folders).size
+        self._unexplained = 0
+
+    def note_start(self, size: int) -> None:
+        """Note what is in use before the start; `size` is that of the folders."""
         self._unexplained = self._used_by_others(size)
         self._check_reserve(memory=0, disk=0)
 
@@ -294,7 +296,7 @@ def _bwrap_arguments(process: Path) -> list[bytes]:
     """Return a bubblewrap's arguments; nothing for any other process."""
     with contextlib.suppress(OSError):
         words = (process / "cmdline").read_bytes().split(b"\0")
-        return words if words[0].endswith((b"/bwrap", b"/taskset")) else []
+        return words if words[0].endswith(b"/bwrap") else []
     return []
 
 

@@ -43,14 +43,16 @@ WAIT = "\nprint('held', flush=True)\ntime.sleep(20)\n"
 MEMORY = {
     "file in memory": "fill(os.memfd_create('x'), 400)",
     "file in memory, mapped only": """
-file = os.memfd_create('x')
-fill(file, 400)
-keep_only_mapped(file)
+for _ in range(20):
+    file = os.memfd_create('x')
+    fill(file, 20)
+    keep_only_mapped(file)
 """,
     "file in memory, in flight": """
-file = os.memfd_create('x')
-fill(file, 400)
-send_away(file)
+for _ in range(20):
+    file = os.memfd_create('x')
+    fill(file, 20)
+    send_away(file)
 """,
     "shared pages that are no longer mapped": """
 size = 20 * 2**20

@@ -13,7 +13,7 @@ resource limit or the name of a setting, each with its value.
 """
 
 import _ctypes
-import _signal
+import _signal  # type: ignore[import-not-found]  # a part of `signal`
 import _socket
 import posix
 import sys
@@ -53,7 +53,8 @@ def main() -> None:
 
 def _call(name: str, *arguments: int | bytes) -> None:
     """Call a function of the C library; exit if it fails."""
-    address = _ctypes.dlsym(_ctypes.dlopen(None, posix.RTLD_NOW), name)
+    program = _ctypes.dlopen(None, posix.RTLD_NOW)  # type: ignore[arg-type]
+    address = _ctypes.dlsym(program, name)
     if _ctypes.call_function(address, arguments) != 0:
         posix.write(2, f"{name}{arguments} failed\n".encode())
         posix._exit(NO_LIMITS)

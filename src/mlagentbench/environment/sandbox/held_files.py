@@ -29,7 +29,7 @@ _DESCRIPTORS = 1024
 """Tried of a process that hides even the numbers of its descriptors."""
 
 _MAPPING = re.compile(
-    r"^([0-9a-f]+-[0-9a-f]+) \S+ \S+ ([0-9a-f]+):([0-9a-f]+) (\d+) .*\(deleted\)$",
+    rb"^([0-9a-f]+-[0-9a-f]+) \S+ \S+ ([0-9a-f]+):([0-9a-f]+) (\d+) .*\(deleted\)$",
     re.MULTILINE,
 )
 
@@ -62,7 +62,7 @@ class HeldFiles:
                     self._add(status)
         for pid in tree:
             for path, file in _deleted_mappings(pid):
-                if file in self.sizes:
+                if file in self.sizes or file in self.mapped:
                     continue
                 try:
                     self._add(path.stat())
@@ -101,9 +101,8 @@ def _descriptor_tables(pid: int) -> Iterator[Path]:
 
 
 def _share_descriptors(pid: int, thread: int) -> bool:
-    number = _KCMP.get(os.uname().machine)
-    words = (number, pid, thread, _KCMP_FILES, 0, 0)
-    return number is not None and libc().syscall(*map(ctypes.c_long, words)) == 0
+    words = (_KCMP[os.uname().machine], pid, thread, _KCMP_FILES, 0, 0)
+    return int(libc().syscall(*map(ctypes.c_long, words))) == 0
 
 
 def _open_files(table: Path) -> Iterator[os.stat_result]:
@@ -143,24 +142,27 @@ def _open_pidfd(table: Path, flags: int) -> int:
 
 
 def _deleted_mappings(pid: int) -> Iterator[tuple[Path, FileId]]:
+    """Return each mapped file without a name once, with the link that leads to it."""
     process = Path(f"/proc/{pid}")
     with contextlib.suppress(OSError):
-        maps = _read_maps(process)
-        for found in _MAPPING.finditer(maps):
-            device = os.makedev(int(found[2], 16), int(found[3], 16))
+        # A hostile process has 65,000 mappings, so this loop is left to the regex.
+        found = _MAPPING.findall(_read_maps(process))
+        spans = {tuple(file): span for span, *file in found}
+        for (major, minor, inode), span in spans.items():
             # Written without leading zeros there.
-            span = "-".join(end.lstrip("0") for end in found[1].split("-"))
-            yield process / "map_files" / span, FileId(device, int(found[4]))
+            name = b"-".join(end.lstrip(b"0") for end in span.split(b"-"))
+            file = FileId(os.makedev(int(major, 16), int(minor, 16)), int(inode))
+            yield process / "map_files" / name.decode(), file
 
 
-def _read_maps(process: Path) -> str:
-    if text := (process / "maps").read_text(errors="replace"):
+def _read_maps(process: Path) -> bytes:
+    if text := (process / "maps").read_bytes():
         return text
     # The first thread has ended; any other one shows the same.
     for thread in (process / "task").iterdir():
-        if text := (thread / "maps").read_text(errors="replace"):
+        if text := (thread / "maps").read_bytes():
             return text
-    return ""
+    return b""
 
 
 def _has_descriptors_in_flight(table: Path) -> bool:

@@ -25,6 +25,8 @@ _MAPPING = re.compile(
     r"^[0-9a-f]+-[0-9a-f]+ \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) (\d+) *(.*)$",
     re.MULTILINE,
 )
+_LONGEST_SMAPS = 8 * 2**20
+"""A hostile process has so many mappings that looking at each takes too long."""
 _KB = 1024
 _PIPE = 8 * _KB
 """What each pipe can hold at least; a user's pipes together can hold more."""
@@ -47,6 +49,8 @@ class MemoryUse:
         counted = [_counted(pid) for pid in tree]
         beside = files + meters.sockets() + meters.queues() + _pipes(len(held.pipes))
         beside += sum(one.tables for one in counted)
+        if beside > self._limit:
+            return True
         seen = beside + sum(one.resident for one in counted)
         if seen > self._limit:
             # Pages that forks share were counted for each; now they are counted once.
@@ -172,6 +176,10 @@ def _mapped_beside_files(tree: list[int], held: HeldFiles) -> int:
 def _mappings(tree: list[int]) -> Iterator[_Mapping]:
     for pid in tree:
         smaps = _smaps(pid)
+        if len(smaps) > _LONGEST_SMAPS:
+            size = _proportional(pid)
+            yield _Mapping(file=FileId(0, 0), path="", size=size, private=size)
+            continue
         starts = list(_MAPPING.finditer(smaps))
         ends = [*(found.start() for found in starts[1:]), len(smaps)]
         for found, end in zip(starts, ends, strict=True):

@@ -44,6 +44,7 @@ _STOP_SECONDS = 0.01
 _INTERVAL = 0.25
 _PAUSE = 4
 """The pause between two measurements, as a multiple of the time one takes."""
+_LONGEST_PAUSE = 1.0
 
 
 class Watchdog:
@@ -78,8 +79,7 @@ class Watchdog:
             if (exceeded := await asyncio.to_thread(execution.look)) is not None:
                 return exceeded
             pause = max(_INTERVAL, _PAUSE * (time.monotonic() - before))
-            if execution.is_suspected:
-                pause = _INTERVAL
+            pause = _INTERVAL if execution.is_suspected else min(pause, _LONGEST_PAUSE)
 
     @property
     def is_over_limit(self) -> bool:

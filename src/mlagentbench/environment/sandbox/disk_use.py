@@ -19,8 +19,8 @@ from mlagentbench.environment.sandbox.safe_files import (
 
 _BLOCK = 512
 _LONGEST_PATH = 3000
-_DEEPEST = 100
-"""Each folder on the way down is held open."""
+_MOST_OPEN = 100
+"""Folders on the way down that are held open, because more folders in them wait."""
 
 
 class DiskUse(NamedTuple):
@@ -70,7 +70,8 @@ def free_space(folder: Path) -> int:
 class _Level(NamedTuple):
     """A folder that is open, and the folders in it that are not counted yet."""
 
-    path: Path
+    path: str
+    """Its path below the root."""
     descriptor: int
     waiting: list[str]
 
@@ -81,7 +82,7 @@ def _walk(root: Path) -> Iterator[DiskUse]:
     except PermissionError:
         root.chmod(0o700)
         base = open_root(root)
-    levels = [_Level(root, base, [])]
+    levels = [_Level(".", base, [])]
     try:
         use, folders = _count(base)
         levels[0].waiting.extend(folders)
@@ -91,13 +92,15 @@ def _walk(root: Path) -> Iterator[DiskUse]:
             if not here.waiting:
                 os.close(levels.pop().descriptor)
                 continue
-            path = here.path / here.waiting.pop()
-            length = len(os.fsencode(path)) - len(os.fsencode(root))
-            if length > _LONGEST_PATH or len(levels) > _DEEPEST:
-                yield DiskUse(0, 0, (path,))
+            name = here.waiting.pop()
+            path = f"{here.path}/{name}"
+            if len(os.fsencode(path)) > _LONGEST_PATH or len(levels) > _MOST_OPEN:
+                yield DiskUse(0, 0, (root / path,))
                 continue
             with contextlib.suppress(OSError):
-                descriptor = _open_folder(here.descriptor, path.name)
+                descriptor = _open_folder(here.descriptor, name)
+                if not here.waiting:
+                    os.close(levels.pop().descriptor)
                 levels.append(_Level(path, descriptor, []))
                 use, folders = _count(descriptor)
                 levels[-1].waiting.extend(folders)

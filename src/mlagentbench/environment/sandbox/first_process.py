@@ -131,8 +131,9 @@ def _start(words: list[str]) -> int:
             # A script without `#!` is run by the shell, as everywhere.
             shell = ["/bin/sh", *words]
             return posix.posix_spawn(shell[0], shell, posix.environ, setsigdef=defaults)
-    except (OSError, ValueError) as error:
-        posix.write(2, f"{words[0]}: {error}\n".encode(errors="replace"))
+    except OSError as error:
+        reason = f"mlab: cannot run {words[0]}: {error.strerror}\n"
+        posix.write(2, reason.encode(errors="replace"))
         missing = isinstance(error, FileNotFoundError)
         posix._exit(NOT_FOUND if missing else CANNOT_RUN)
 

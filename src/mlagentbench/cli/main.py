@@ -94,6 +94,8 @@ def main(arguments: list[str] | None = None) -> None:
     debug = "--debug" in given
     words = [word for word in given if word != "--debug"]
     _configure_logging(debug=debug)
+    if arguments is None and _USES_SANDBOXES.intersection(words[:1]):
+        _enter_user_scope()
     try:
         with _second_ctrl_c_exits():
             code = mlab.main(words, prog_name="mlab", standalone_mode=False)
@@ -122,6 +124,21 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(f"mlab: cannot write the output: {error.strerror}", err=True)
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+_USES_SANDBOXES = frozenset(
+    ("check", "doctor", "grade", "measure", "resume", "run", "score", "study")
+)
+
+
+def _enter_user_scope() -> None:
+    """Start this command again where control groups can be made, if there is a way."""
+    from mlagentbench.environment import user_scope
+
+    if (found := user_scope()) is not None:
+        scope, variables = found
+        again = [*scope, sys.executable, *sys.orig_argv[1:]]
+        os.execve(again[0], again, variables)
 
 
 @contextmanager

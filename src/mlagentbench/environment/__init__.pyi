@@ -14,6 +14,7 @@ from .prompts import NoCodeError as NoCodeError
 from .prompts import fenced as fenced
 from .prompts import filled as filled
 from .prompts import python_block as python_block
+from .sandbox.cgroups import user_scope as user_scope
 from .sandbox.inspect_provider import BwrapConfig as BwrapConfig
 from .sandbox.inspect_provider import BwrapSandbox as BwrapSandbox
 from .sandbox.probe import probe as probe

@@ -73,7 +73,7 @@ def _isolation() -> list[Fact]:
     if not found.ok:
         why = f"{found.reason}; {found.fix}"
         return [Fact(name="sandbox", value=why, status="fail")]
-    limits = str(found.limits)
+    limits = found.limits.described() if found.limits is not None else "none"
     return [
         Fact(name="sandbox", value=f"bubblewrap works, as {found.mode}"),
         Fact(

@@ -134,6 +134,30 @@ def test_deaths_for_want_of_memory_are_counted(tmp_path, version, file, text):
 
 
 @pytest.mark.parametrize(
+    ("version", "text"),
+    [
+        (1, "cache 900\nrss 1\ntotal_cache 900\ntotal_rss 70\ntotal_shmem 30\n"),
+        (2, "anon 60\nfile 900\nshmem 30\npagetables 10\nslab_reclaimable 500\n"),
+    ],
+)
+def test_memory_in_use_leaves_out_what_the_kernel_can_free(tmp_path, version, text):
+    group = Cgroup(version, {"memory": tmp_path})
+    assert group.memory_in_use() == 0
+    (tmp_path / "memory.stat").write_text(text)
+    assert group.memory_in_use() == 100
+
+
+def test_each_limit_is_described_as_enforced_or_best_effort(tmp_path):
+    parents = dict.fromkeys(("memory", "pids", "cpu"), tmp_path)
+    text = limits_in_force(Hierarchy(version=2, parents=parents)).described()
+    assert text.startswith("memory: cgroup v2 (enforced); processes: cgroup v2 and")
+    assert text.endswith("disk: file size limit and watchdog (best effort)")
+    watched = limits_in_force(None).described()
+    assert "memory: watchdog over the process tree (best effort)" in watched
+    assert "cpu: pinned cores (enforced)" in watched
+
+
+@pytest.mark.parametrize(
     ("version", "controller", "file", "text"),
     [
         (1, "cpuacct", "cpuacct.usage", "2500000000\n"),

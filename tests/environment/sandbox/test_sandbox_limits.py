@@ -2,6 +2,7 @@
 
 import pytest
 
+from mlagentbench.core.errors import SandboxError
 from mlagentbench.environment.sandbox import watchdog
 from mlagentbench.environment.sandbox.sandbox import Sandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
@@ -180,6 +181,16 @@ time.sleep(30)
 """
     assert (await python(sandbox, code)).killed == "disk"
     assert (await sandbox.execute(["sleep", "1"])).killed is None
+
+
+@pytest.mark.parametrize("reserve", ["_DISK_RESERVE", "_MEMORY_RESERVE"])
+async def test_nothing_runs_on_a_machine_without_a_reserve(
+    make_sandbox, monkeypatch, reserve
+):
+    sandbox = make_sandbox()
+    monkeypatch.setattr(watchdog, reserve, 2**60)
+    with pytest.raises(SandboxError, match="are free for sandboxes; free at least"):
+        await sandbox.execute(["sleep", "30"])
 
 
 async def test_a_hole_in_a_file_takes_no_disk(make_sandbox):

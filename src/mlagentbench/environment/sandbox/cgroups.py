@@ -12,6 +12,7 @@ import contextlib
 import logging
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 import time
@@ -20,13 +21,18 @@ from pathlib import Path
 from typing import Literal
 
 from mlagentbench.core import Record, SandboxError
-from mlagentbench.environment.sandbox.host import processes_are_counted
+from mlagentbench.environment.sandbox.host import as_root, processes_are_counted
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
 logger = logging.getLogger(__name__)
 
 _PERIOD = 100_000
 _EMPTY_SECONDS = 120.0
+_NOT_CACHE = {
+    1: ("total_rss", "total_shmem"),
+    2: ("anon", "shmem", "pagetables", "kernel_stack", "slab_unreclaimable"),
+}
+"""Fields of `memory.stat`; the buffers of sockets are in none of them."""
 
 
 class Cgroup:
@@ -80,6 +86,15 @@ class Cgroup:
             return False
         counts = dict(line.split() for line in counters.splitlines())
         return int(counts.get("oom_kill", 0)) > 0
+
+    def memory_in_use(self) -> int:
+        """Return the bytes that the kernel could not free at once."""
+        try:
+            text = (self._parts["memory"] / "memory.stat").read_text()
+        except FileNotFoundError:
+            return 0
+        counts = dict(line.split() for line in text.splitlines())
+        return sum(int(counts.get(name, 0)) for name in _NOT_CACHE[self._version])
 
     def cpu_seconds(self) -> float | None:
         """Return the CPU seconds of all processes that were ever in the group.
@@ -258,6 +273,40 @@ def _can_be_joined(parent: Path) -> bool:
             trial.rmdir()
 
 
+_SCOPE_SECONDS = 30.0
+_WATCHED = "watchdog over the process tree"
+_NOTHING = "nothing"
+_IN_SCOPE = "MLAB_USER_SCOPE"
+"""Set in a harness that was started in a scope, so that none starts another one."""
+
+
+def user_scope() -> tuple[list[str], dict[str, str]] | None:
+    """Return a command line and variables that give this user control groups.
+
+    An SSH login owns no group, but systemd makes one for a user who asks. None if
+    groups can be made already, or if systemd does not make any.
+    """
+    program = shutil.which("systemd-run")
+    if as_root() or program is None or _IN_SCOPE in os.environ or find_hierarchy():
+        return None
+    # Not set by `su` and `sudo`.
+    runtime = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.getuid()}")
+    variables = {**os.environ, "XDG_RUNTIME_DIR": runtime, _IN_SCOPE: "1"}
+    scope = [program, "--user", "--scope", "--quiet", "--collect", "--"]
+    try:
+        trial = subprocess.run(
+            [*scope, "true"],
+            check=False,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SCOPE_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return (scope, variables) if trial.returncode == 0 else None
+
+
 class LimitsInForce(Record):
     """The mechanism behind each limit, for the record of a run."""
 
@@ -272,6 +321,15 @@ class LimitsInForce(Record):
             f"cpu: {self.cpu}; disk: {self.disk}"
         )
 
+    def described(self) -> str:
+        """Return the mechanisms, each with how strictly it holds."""
+        best_effort = {self.disk, _NOTHING, _WATCHED}
+        parts = (
+            f"{name}: {how} ({'best effort' if how in best_effort else 'enforced'})"
+            for name, how in self
+        )
+        return "; ".join(parts)
+
 
 def limits_in_force(hierarchy: Hierarchy | None) -> LimitsInForce:
     """Describe which mechanism enforces each limit."""
@@ -282,7 +340,7 @@ def limits_in_force(hierarchy: Hierarchy | None) -> LimitsInForce:
         "rlimit" if processes_are_counted() else "",
     )
     return LimitsInForce(
-        memory=group if "memory" in grouped else "watchdog over the process tree",
-        processes=" and ".join(filter(None, processes)) or "nothing",
+        memory=group if "memory" in grouped else _WATCHED,
+        processes=" and ".join(filter(None, processes)) or _NOTHING,
         cpu=f"{group} and pinned cores" if "cpu" in grouped else "pinned cores",
     )

@@ -7,6 +7,7 @@ interpreter at its own path, because it finds its libraries from there.
 import os
 import platform
 import re
+import sys
 from pathlib import Path
 
 from mlagentbench.core import Record, SandboxError
@@ -54,6 +55,15 @@ def find_interpreter(agent_env: Path) -> Interpreter:
     outside = [hop for hop in hops if not hop.is_relative_to(agent_env)]
     if not hops[-1].is_file():
         raise SandboxError(f"{agent_env} has no working bin/python; remove it")
+    return _installation(outside)
+
+
+def harness_interpreter() -> Interpreter:
+    """Return the interpreter that runs the harness, without its environment."""
+    return _installation([Path(sys.executable).resolve()])
+
+
+def _installation(outside: list[Path]) -> Interpreter:
     prefixes = {hop.parent.parent for hop in outside}
     prefixes |= {prefix.resolve() for prefix in prefixes}
     libraries = [prefix / name for prefix in prefixes for name in _FOLDERS]

@@ -35,7 +35,7 @@ from mlagentbench.environment.sandbox.sandbox_spec import (
 _READ_SECONDS = 30.0
 # Names in logs that Inspect wrote before they were changed.
 _OLD_FIELDS = {"rooms": "sandboxes", "furnishing": "spec"}
-_WRAPPERS = (b"setpriv: ", b"prlimit: ", b"env: ")
+_WRAPPERS = (b"setpriv: ", b"mlab: ", b"env: ")
 
 
 class BwrapConfig(Record):

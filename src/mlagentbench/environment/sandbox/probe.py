@@ -3,6 +3,7 @@
 import os
 import platform
 import shutil
+import socket
 import subprocess
 import tempfile
 from pathlib import Path
@@ -14,13 +15,19 @@ from mlagentbench.environment.sandbox.bwrap import (
     BwrapCommand,
     BwrapDescriptors,
     find_program,
+    first_process,
 )
 from mlagentbench.environment.sandbox.cgroups import (
     LimitsInForce,
     find_hierarchy,
     limits_in_force,
 )
-from mlagentbench.environment.sandbox.host import as_root, kernel_version, version_in
+from mlagentbench.environment.sandbox.host import (
+    as_root,
+    harness_interpreter,
+    kernel_version,
+    version_in,
+)
 from mlagentbench.environment.sandbox.sandbox_folder import FIRST_UID
 from mlagentbench.environment.sandbox.sandbox_spec import WORKSPACE, Limits
 from mlagentbench.environment.sandbox.seccomp import ARCHITECTURES, seccomp_filter
@@ -29,9 +36,7 @@ _OLDEST_BWRAP = (0, 8)
 _OLDEST_KERNEL = (5, 6)
 _PACKAGES = {
     "bwrap": "bubblewrap",
-    "prlimit": "util-linux",
     "setpriv": "util-linux",
-    "taskset": "util-linux",
     "env": "coreutils",
 }
 _INSTALLERS = {
@@ -147,13 +152,36 @@ def _check_versions(search: str) -> Isolation | None:
 
 
 def _check_isolation() -> Isolation | None:
+    interpreter = harness_interpreter()
+    bound = (*interpreter.libraries, *interpreter.executables)
+    tree = [*_BARE_TREE]
+    for path in map(str, bound):
+        tree += ["--ro-bind", path, path]
     bwrap = BwrapCommand(
-        _BARE_TREE, Limits(), uid=FIRST_UID, cores=sorted(os.sched_getaffinity(0))[:1]
+        tree,
+        Limits(),
+        uid=FIRST_UID,
+        python=str(interpreter.executables[-1]),
     )
-    with tempfile.TemporaryFile() as filter_, Path(os.devnull).open("r+b") as null:
+    ours, theirs = socket.socketpair()
+    with (
+        tempfile.TemporaryFile() as filter_,
+        Path(os.devnull).open("r+b") as null,
+        tempfile.TemporaryFile() as program,
+        ours,
+        theirs,
+    ):
         filter_.write(seccomp_filter(platform.machine()))
         filter_.seek(0)
-        descriptors = BwrapDescriptors(filter_.fileno(), null.fileno(), null.fileno())
+        program.write(first_process())
+        program.flush()
+        descriptors = BwrapDescriptors(
+            seccomp=filter_.fileno(),
+            status=null.fileno(),
+            gate=null.fileno(),
+            program=program.fileno(),
+            meters=theirs.fileno(),
+        )
         trial = subprocess.run(
             bwrap.arguments(["true"], descriptors),
             check=False,

@@ -16,13 +16,18 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from socket import socket
+from socket import socket, socketpair
 from typing import IO
 
 from mlagentbench.core import SandboxError
-from mlagentbench.environment.sandbox.bwrap import START_MARK, BwrapDescriptors
+from mlagentbench.environment.sandbox.bwrap import (
+    START_MARK,
+    BwrapDescriptors,
+    first_process,
+)
+from mlagentbench.environment.sandbox.meters import Meters
 from mlagentbench.environment.sandbox.sandbox_spec import Execution, Killed
 from mlagentbench.environment.sandbox.watchdog import cpu_seconds, own_cpu_seconds
 
@@ -45,6 +50,7 @@ class Process:
         keep: int,
         seccomp: int,
         samples_cpu: bool,
+        cores: Sequence[int],
     ) -> None:
         """Start the command line that `arguments` returns for the open descriptors.
 
@@ -54,32 +60,43 @@ class Process:
         self._samples_cpu = samples_cpu
         status, status_inside = os.pipe()
         gate_inside, self._gate = os.pipe()
+        meters, meters_inside = socketpair()
+        self.meters = Meters(meters)
+        program = _in_memory(first_process())
         descriptors = BwrapDescriptors(
-            seccomp=seccomp, status=status_inside, gate=gate_inside
+            seccomp=seccomp,
+            status=status_inside,
+            gate=gate_inside,
+            program=program,
+            meters=meters_inside.fileno(),
         )
         source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
         if isinstance(stdin, socket):
             source = stdin.fileno()
         self._started = time.monotonic()
         try:
-            self._popen = subprocess.Popen(
-                arguments(descriptors),
-                stdin=source,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                cwd="/",
-                env={},
-                pass_fds=descriptors,
-                start_new_session=True,
-            )
+            with _pinned(cores):
+                self._popen = subprocess.Popen(
+                    arguments(descriptors),
+                    stdin=source,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    bufsize=0,
+                    cwd="/",
+                    env={},
+                    pass_fds=descriptors,
+                    start_new_session=True,
+                )
         except BaseException:
             os.close(status)
             os.close(self._gate)
+            self.meters.close()
             raise
         finally:
             os.close(status_inside)
             os.close(gate_inside)
+            os.close(program)
+            meters_inside.close()
             if isinstance(stdin, socket):
                 stdin.close()
         self.pid = self._popen.pid
@@ -133,6 +150,11 @@ class Process:
         """The kept part of standard error, without the start mark."""
         ours, _, theirs = self._stderr.kept.contents().partition(START_MARK)
         return ours + theirs
+
+    @property
+    def started(self) -> bool:
+        """Whether all limits were set and the command was about to run."""
+        return START_MARK in self._stderr.kept.contents()
 
     @property
     def truncated(self) -> bool:
@@ -211,7 +233,25 @@ class Process:
         for pidfd in (self._outer, self._init):
             if pidfd is not None:
                 os.close(pidfd)
+        self.meters.close()
         self._popen.wait()
+
+
+def _in_memory(program: bytes) -> int:
+    descriptor = os.memfd_create("first_process")
+    os.write(descriptor, program)
+    return descriptor
+
+
+@contextlib.contextmanager
+def _pinned(cores: Sequence[int]) -> Iterator[None]:
+    """Keep this thread, and what it starts meanwhile, on some cores."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def _duplicate(stream: IO[bytes] | None) -> int:
@@ -337,7 +377,7 @@ _KILLED = 128 + 9
 
 def to_execution(process: Process, killed: Killed | None) -> Execution:
     returncode = process.returncode
-    if returncode is None and killed is None:
+    if killed is None and (returncode is None or not process.started):
         output = process.stderr[-500:].decode(errors="replace").strip()
         raise SandboxError(f"the sandbox could not be started: {output or 'killed'}")
     return Execution(

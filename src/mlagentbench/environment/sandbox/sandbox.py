@@ -48,7 +48,7 @@ from mlagentbench.environment.sandbox.sandbox_spec import (
     checked_variables,
 )
 from mlagentbench.environment.sandbox.timeouts import kill_and_wait, supervise
-from mlagentbench.environment.sandbox.watchdog import Watchdog, uses_more_memory
+from mlagentbench.environment.sandbox.watchdog import Watchdog
 
 __all__ = ["Execution", "Mount", "Sandbox", "SandboxSpec", "open_sandbox", "sweep"]
 
@@ -70,6 +70,7 @@ class Sandbox:
         self._folder = folder
         self._slot = slot
         self._limits = limits
+        self._cores = cores
         self._group: Cgroup | None = None
         if hierarchy := find_hierarchy():
             # Recorded first, so that a sweep finds the groups if this process dies now.
@@ -88,7 +89,7 @@ class Sandbox:
             PurePosixPath(mount.target): mount.source for mount in spec.mounts
         }
         self._bwrap = BwrapCommand(
-            file_tree(spec, folder, limits), limits, uid=slot.uid, cores=cores
+            file_tree(spec, folder, limits), limits, uid=slot.uid
         )
         self._watchdog = Watchdog((folder.workspace, folder.tmp), limits)
         self._running: set[Process] = set()
@@ -162,17 +163,15 @@ class Sandbox:
                 keep=self._limits.output_kb * 1024,
                 seccomp=seccomp,
                 samples_cpu=self._samples_cpu,
+                cores=self._cores,
             )
 
     async def _run_to_end(
         self, process: Process, group: Cgroup | None, timeout: float | None
     ) -> Execution:
-        def out_of_memory() -> bool:
+        def sample() -> None:
             if self._samples_cpu:
                 process.sample_cpu()
-            if group is not None and group.limits_memory:
-                return group.out_of_memory()
-            return uses_more_memory(process.pid, self._limits.memory_mb * 2**20)
 
         if group is not None:
             # The first write may wait for the kernel; bubblewrap sets up meanwhile.
@@ -180,7 +179,7 @@ class Sandbox:
             if (init := await process.init()) is not None:
                 group.add_process(init)
         process.release()
-        watch = self._watchdog.watch(process.pid, out_of_memory)
+        watch = self._watchdog.watch(process.pid, process.meters, group, sample)
         killed = await supervise(process, watch, timeout)
         if killed is None and group is not None and group.out_of_memory():
             killed = "memory"

@@ -7,28 +7,44 @@ sandboxes whose owner has died.
 import asyncio
 import contextlib
 import os
-import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-from mlagentbench.environment.sandbox.safe_files import (
-    chmod_beneath,
-    closing,
-    open_beneath,
-    open_root,
+from mlagentbench.core import SandboxError
+from mlagentbench.environment.sandbox.cgroups import Cgroup
+from mlagentbench.environment.sandbox.disk_use import (
+    DiskUse,
+    disk_use,
+    free_space,
+    used_space,
 )
+from mlagentbench.environment.sandbox.held_files import HIDDEN_LOOKS, HeldFiles
+from mlagentbench.environment.sandbox.memory_use import (
+    MemoryUse,
+    available_memory,
+    resident_memory,
+)
+from mlagentbench.environment.sandbox.meters import Meters
+from mlagentbench.environment.sandbox.safe_files import closing
 from mlagentbench.environment.sandbox.sandbox_spec import Killed, Limits
 
 FILES_AT_MOST = 200_000
 """Files and folders in workspace and /tmp together."""
 
+_DISK_RESERVE = 512 * 2**20
+_MEMORY_RESERVE = 256 * 2**20
+"""Left free on the machine; an execution that takes of it is stopped."""
+
+_STOPS = 20
+_STOP_SECONDS = 0.01
+"""A signal takes effect a moment after it was sent."""
 _INTERVAL = 0.25
 _PAUSE = 4
 """The pause between two measurements, as a multiple of the time one takes."""
+_LONGEST_PAUSE = 1.0
 
 
 class Watchdog:
@@ -37,32 +53,40 @@ class Watchdog:
     def __init__(self, folders: tuple[Path, ...], limits: Limits) -> None:
         """Watch `folders`, which are on one file system."""
         self._folders = folders
-        self._device = folders[0].stat().st_dev
+        self._memory_limit = limits.memory_mb * 2**20
         self._limit = DiskUse(limits.workspace_mb * 2**20, FILES_AT_MOST)
         self._allowed = self._limit
         self._overrun = False
+        self._size = disk_use(folders).size
+        """The folders' size at the end of the last execution."""
 
-    async def watch(self, pid: int, out_of_memory: Callable[[], bool]) -> Killed:
-        """Return the limit that processes below `pid` exceed, as soon as they do."""
+    async def watch(
+        self, pid: int, meters: Meters, group: Cgroup | None, sample: Callable[[], None]
+    ) -> Killed:
+        """Return the limit that processes below `pid` exceed, as soon as they do.
+
+        `sample` is called at each look.
+        """
+        execution = _Execution(
+            self._folders, self._allowed, self._memory_limit, pid, meters, group
+        )
+        execution.note_start(self._size)
         pause = _INTERVAL
         while True:
             await asyncio.sleep(pause)
             before = time.monotonic()
-            if await asyncio.to_thread(out_of_memory):
-                return "memory"
-            if await asyncio.to_thread(self._disk_is_full, pid):
-                return "disk"
+            await asyncio.to_thread(sample)
+            if (exceeded := await asyncio.to_thread(execution.look)) is not None:
+                return exceeded
             pause = max(_INTERVAL, _PAUSE * (time.monotonic() - before))
-
-    def _disk_is_full(self, pid: int) -> bool:
-        use = disk_use(self._folders, self._allowed)
-        nameless = unlinked_files(process_tree(pid), self._device)
-        return use.plus(DiskUse(nameless, 0)).over(self._allowed)
+            pause = _INTERVAL if execution.is_suspected else min(pause, _LONGEST_PAUSE)
 
     @property
     def is_over_limit(self) -> bool:
         """Whether the folders hold more than allowed, written between two looks."""
-        return disk_use(self._folders, self._allowed).over(self._allowed)
+        use = disk_use(self._folders, self._allowed)
+        self._size = use.size
+        return use.over(self._allowed)
 
     @property
     def may_write(self) -> bool:
@@ -84,94 +108,134 @@ class Watchdog:
         )
 
 
-_BLOCK = 512
-_LONGEST_PATH = 3000
+class _Execution:
+    """The looks at one execution, and what was in use when it started."""
 
+    def __init__(
+        self,
+        folders: tuple[Path, ...],
+        allowed: DiskUse,
+        memory: int,
+        pid: int,
+        meters: Meters,
+        group: Cgroup | None,
+    ) -> None:
+        self._folders, self._allowed = folders, allowed
+        self._device = folders[0].stat().st_dev
+        self._limit = memory
+        self._pid, self._meters = pid, meters
+        self._group = group if group is not None and group.limits_memory else None
+        self._memory = MemoryUse(memory)
+        self._hidden_looks = 0
+        self._unexplained = 0
 
-class DiskUse(NamedTuple):
-    """The contents of some folders, counted."""
+    def note_start(self, size: int) -> None:
+        """Note what is in use before the start; `size` is that of the folders."""
+        self._unexplained = self._used_by_others(size)
+        self._check_reserve(memory=0, disk=0)
 
-    size: int
-    """Bytes on disk; a hole in a file takes none."""
-    files: int
-    too_deep: tuple[Path, ...] = ()
-    """Folders so deep that paths into them soon become too long."""
-
-    def over(self, other: "DiskUse") -> bool:
-        """Whether it exceeds `other` in any respect."""
-        more = self.size > other.size or self.files > other.files
-        return more or len(self.too_deep) > len(other.too_deep)
-
-    def plus(self, other: "DiskUse") -> "DiskUse":
-        return DiskUse(
-            self.size + other.size,
-            self.files + other.files,
-            self.too_deep + other.too_deep,
+    def look(self) -> Killed | None:
+        """Return the limit that is exceeded, if one is."""
+        tree = process_tree(self._pid)
+        held = HeldFiles(tree)
+        if self._memory_is_full(tree, held):
+            return "memory"
+        use = self._disk_use(held)
+        if self._disk_is_full(use):
+            return "disk"
+        memory = (
+            resident_memory(tree)
+            if self._group is None
+            else self._group.memory_in_use()
         )
+        return self._check_reserve(memory=memory, disk=use.size)
+
+    def _check_reserve(self, *, memory: int, disk: int) -> Killed | None:
+        """Return whether the machine has too little left because of this execution.
+
+        If it is not because of this execution, the harness is at fault.
+        """
+        checked: tuple[tuple[Killed, str, int, int, int], ...] = (
+            ("memory", "memory", available_memory(), _MEMORY_RESERVE, memory),
+            ("disk", "disk space", free_space(self._folders[0]), _DISK_RESERVE, disk),
+        )
+        for limit, name, free, reserve, own in checked:
+            if free < reserve <= own:
+                return limit
+            if free < reserve:
+                raise SandboxError(
+                    f"only {free >> 20} MB of {name} are free for sandboxes; "
+                    f"free at least {reserve >> 20} MB"
+                )
+        return None
+
+    @property
+    def is_suspected(self) -> bool:
+        """Whether it may hide something, which the next looks decide."""
+        return self._hidden_looks > 0 or self._memory.hidden_looks > 0
+
+    def _memory_is_full(self, tree: list[int], held: HeldFiles) -> bool:
+        if self._group is None:
+            return self._memory.is_over(tree, held, self._meters)
+        if self._group.out_of_memory():
+            return True
+        sockets = self._meters.sockets()
+        return sockets > 0 and sockets + self._group.memory_in_use() > self._limit
+
+    def _disk_is_full(self, use: DiskUse) -> bool:
+        if use.over(self._allowed):
+            return True
+        hidden = self._used_by_others(use.size) - self._unexplained
+        if use.size + hidden <= self._allowed.size:
+            self._hidden_looks = 0
+            return False
+        # Either other processes of the machine wrote, or this look missed something.
+        with stopped(self._pid) as tree:
+            held = HeldFiles(tree)
+            use = self._disk_use(held)
+        if use.over(self._allowed):
+            return True
+        if held.hide_some_on(self._device):
+            self._hidden_looks += 1
+            return self._hidden_looks >= HIDDEN_LOOKS
+        self._unexplained = self._used_by_others(use.size)
+        self._hidden_looks = 0
+        return False
+
+    def _disk_use(self, held: HeldFiles) -> DiskUse:
+        use = disk_use(self._folders, self._allowed)
+        return use.plus(DiskUse(held.size_on(self._device), 0))
+
+    def _used_by_others(self, seen: int) -> int:
+        return used_space(self._folders[0]) - seen
 
 
-def disk_use(folders: Iterable[Path], enough: DiskUse | None = None) -> DiskUse:
-    """Measure folders; stop as soon as they exceed `enough`."""
-    total = DiskUse(0, 0)
-    for folder in folders:
-        for part in _walk(folder):
-            total = total.plus(part)
-            if enough is not None and total.over(enough):
-                return total
-    return total
-
-
-def _walk(root: Path) -> Iterator[DiskUse]:
+@contextlib.contextmanager
+def stopped(pid: int) -> Iterator[list[int]]:
+    """Stop a process and all below it; return them, and let them go on afterwards."""
+    seen: list[int] = []
+    pidfds: list[int] = []
     try:
-        base = open_root(root)
-    except PermissionError:
-        root.chmod(0o700)
-        base = open_root(root)
-    with closing(base):
-        waiting = ["."]
-        while waiting:
-            path = waiting.pop()
-            if len(os.fsencode(path)) > _LONGEST_PATH:
-                yield DiskUse(0, 0, (root / path,))
-                continue
+        # A process may fork until it is stopped itself.
+        for _ in range(_STOPS):
+            new = [one for one in process_tree(pid)[1:] if one not in seen]
+            if not new:
+                break
+            for one in new:
+                seen.append(one)
+                with contextlib.suppress(OSError):
+                    pidfds.append(os.pidfd_open(one))
+                    signal.pidfd_send_signal(pidfds[-1], signal.SIGSTOP)
+        time.sleep(_STOP_SECONDS)
+        yield [pid, *seen]
+    finally:
+        for pidfd in pidfds:
             with contextlib.suppress(OSError):
-                use, folders = _count(base, path)
-                waiting += [f"{path}/{name}" for name in folders]
-                yield use
-
-
-def _count(base: int, path: str) -> tuple[DiskUse, list[str]]:
-    flags = os.O_RDONLY | os.O_DIRECTORY
-    try:
-        descriptor = open_beneath(base, path, flags)
-    except PermissionError:
-        # A folder that is closed to its own user would hide what is in it.
-        chmod_beneath(base, path, 0o700, os.O_DIRECTORY)
-        descriptor = open_beneath(base, path, flags)
-    with closing(descriptor), os.scandir(descriptor) as entries:
-        found = list(entries)
-        blocks = sum(map(_blocks, found))
-        folders = [entry.name for entry in found if entry.is_dir(follow_symlinks=False)]
-    return DiskUse(blocks * _BLOCK, len(found)), folders
-
-
-def _blocks(entry: os.DirEntry[str]) -> int:
-    with contextlib.suppress(FileNotFoundError):
-        return entry.stat(follow_symlinks=False).st_blocks
-    return 0
+                signal.pidfd_send_signal(pidfd, signal.SIGCONT)
+            os.close(pidfd)
 
 
 _PROC = Path("/proc")
-_PSS = re.compile(r"^Pss:\s+(\d+) kB", re.MULTILINE)
-
-
-def uses_more_memory(pid: int, limit: int) -> bool:
-    """Whether a process and all below it hold more than `limit` bytes together."""
-    tree = process_tree(pid)
-    if sum(map(_resident, tree)) <= limit:
-        return False
-    # Pages that forks share were counted for each; now they are counted once.
-    return sum(map(_proportional, tree)) > limit
 
 
 def _processes() -> Iterator[Path]:
@@ -192,17 +256,6 @@ def process_tree(pid: int) -> list[int]:
 def cpu_seconds(pid: int) -> float:
     """Return the CPU seconds that a process and everything below it have used."""
     return sum(map(own_cpu_seconds, process_tree(pid)))
-
-
-def unlinked_files(tree: list[int], device: int) -> int:
-    """Return the bytes of files on `device` that have no name but are held open."""
-    found = {
-        (status.st_dev, status.st_ino): status.st_blocks * _BLOCK
-        for pid in tree
-        for status in _open_files(pid)
-        if status.st_nlink == 0 and status.st_dev == device
-    }
-    return sum(found.values())
 
 
 def kill_launchers(folder: Path) -> None:
@@ -243,15 +296,8 @@ def _bwrap_arguments(process: Path) -> list[bytes]:
     """Return a bubblewrap's arguments; nothing for any other process."""
     with contextlib.suppress(OSError):
         words = (process / "cmdline").read_bytes().split(b"\0")
-        return words if words[0].endswith((b"/bwrap", b"/taskset")) else []
+        return words if words[0].endswith(b"/bwrap") else []
     return []
-
-
-def _open_files(pid: int) -> Iterator[os.stat_result]:
-    with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
-        for entry in entries:
-            with contextlib.suppress(OSError):
-                yield entry.stat()
 
 
 def _parent(process: Path) -> int:
@@ -266,17 +312,3 @@ def own_cpu_seconds(pid: int) -> float:
         stat = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
         return sum(map(int, stat[11:15])) / os.sysconf("SC_CLK_TCK")
     return 0.0
-
-
-def _resident(pid: int) -> int:
-    with contextlib.suppress(OSError):
-        pages = int((_PROC / str(pid) / "statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    return 0
-
-
-def _proportional(pid: int) -> int:
-    with contextlib.suppress(OSError):
-        found = _PSS.search((_PROC / str(pid) / "smaps_rollup").read_text())
-        return int(found[1]) * 1024 if found else 0
-    return _resident(pid)

@@ -9,21 +9,23 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from mlagentbench.core import MachineError, Record
-from mlagentbench.environment.sandbox.bwrap import (
-    SYSTEM_PATH,
-    BwrapCommand,
-    BwrapDescriptors,
-    find_program,
-)
+from mlagentbench.environment.sandbox.bwrap import BwrapCommand, BwrapDescriptors
 from mlagentbench.environment.sandbox.cgroups import (
     LimitsInForce,
     find_hierarchy,
     limits_in_force,
 )
-from mlagentbench.environment.sandbox.host import as_root, kernel_version, version_in
+from mlagentbench.environment.sandbox.host import (
+    SYSTEM_PATH,
+    as_root,
+    find_program,
+    kernel_version,
+    version_in,
+)
 from mlagentbench.environment.sandbox.sandbox_folder import FIRST_UID
 from mlagentbench.environment.sandbox.sandbox_spec import WORKSPACE, Limits
 from mlagentbench.environment.sandbox.seccomp import ARCHITECTURES, seccomp_filter
+from mlagentbench.environment.sandbox.system_tree import system_programs
 
 _OLDEST_BWRAP = (0, 8)
 _OLDEST_KERNEL = (5, 6)
@@ -32,7 +34,7 @@ _PACKAGES = {
     "prlimit": "util-linux",
     "setpriv": "util-linux",
     "taskset": "util-linux",
-    "env": "coreutils",
+    **system_programs(),
 }
 _INSTALLERS = {
     "apt-get": "apt-get install",

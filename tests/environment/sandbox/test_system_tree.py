@@ -86,11 +86,12 @@ curses.setupterm("xterm")
     seq 3 | awk '{ s += $1 } END { print s }' && echo abc | sed s/b/x/ | grep -o x
     mkdir -p a && echo 1 > a/f && tar czf a.tgz a && tar tzf a.tgz | sort -r | head -1
     find a -type f | xargs cat && ! diff a/f a.tgz > /dev/null && zcat a.tgz | wc -l
-    which python && date +%Z && timeout 5 true && stat -c %s a/f && shuf -e 1
+    which python echo && ! which nothing && date +%Z && timeout 5 true && stat -c %s a/f && shuf -e 1
     """
     lines = (await output_of(sandbox, "bash", "-c", script)).split()
     assert lines[:4] == ["6", "x", "a/f", "1"]
-    assert lines[5:] == ["/opt/agent-env/bin/python", "UTC", "2", "1"]
+    assert lines[5:7] == ["/opt/agent-env/bin/python", "/usr/bin/echo"]
+    assert lines[7:] == ["UTC", "2", "1"]
 
 
 async def test_no_file_of_the_hosts_own_system_is_shown(make_sandbox):

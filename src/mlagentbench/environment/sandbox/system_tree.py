@@ -76,10 +76,24 @@ _LEFT_OUT = {
 }
 _LEFT_OUT_PREFIXES = ("config-", "_tkinter.")
 
-# Some distributions have no such program.
-_WHICH = '#!/bin/sh\n[ "$1" = -a ] && shift\ncommand -v -- "$@"\n'
+# A program that some distributions do not have.
+_WHICH = """#!/bin/sh
+missing=0
+IFS=:
+for name; do
+    found=
+    for folder in $PATH; do
+        if [ -z "$found" ] && [ -f "$folder/$name" ] && [ -x "$folder/$name" ]; then
+            found=$folder/$name
+            echo "$found"
+        fi
+    done
+    [ "$found" ] || missing=1
+done
+exit $missing
+"""
 
-_FORMAT = 1
+_FORMAT = 2
 """Part of the digest: change it together with the contents of the copy."""
 
 

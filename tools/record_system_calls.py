@@ -116,7 +116,10 @@ def _trace(command: list[str], cwd: Path | None) -> set[str]:
                 # strace itself blocks this signal.
                 os.killpg(running.pid, signal.SIGTERM)
         words = counts.read_text().split()
-    return {word for word in words if re.fullmatch(r"[a-z_0-9]+", word)} - {"syscall", "total"}
+    return {word for word in words if re.fullmatch(r"[a-z_0-9]+", word)} - {
+        "syscall",
+        "total",
+    }
 
 
 def _numbers(header: Path) -> dict[str, int]:

@@ -1,7 +1,6 @@
 """The system that a sandbox shows: the same named programs on every host."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +18,19 @@ from mlagentbench.environment.sandbox.system_tree import (
 pytestmark = pytest.mark.anyio
 
 FOREIGN = (
-    *("cc", "gcc", "g++", "c++", "clang", "tcc", "ld", "as", "make", "cmake", "gfortran"),
+    *(
+        "cc",
+        "gcc",
+        "g++",
+        "c++",
+        "clang",
+        "tcc",
+        "ld",
+        "as",
+        "make",
+        "cmake",
+        "gfortran",
+    ),
     *("rustc", "cargo", "go", "java", "node", "perl", "ruby", "R", "Rscript", "julia"),
     *("octave", "lua", "php", "sqlite3", "duckdb", "git", "curl", "wget", "ssh"),
     *("apt", "dpkg", "dnf", "rpm", "pip", "conda", "gdb", "strace"),
@@ -53,7 +64,6 @@ async def test_a_sandbox_shows_the_named_programs_and_no_other(make_sandbox):
     assert programs <= {*system_programs(), "which", "python3", VERSION} | behind
     rest = {path for path in seen if "/bin/" not in path}
     assert not [path for path in rest if not is_library_or_data(path)]
-    assert set(os.listdir("/etc")) - {"passwd", "group", "hosts"}
     assert {path for path in rest if path.startswith("/etc/")} == {
         "/etc/passwd",
         "/etc/group",
@@ -86,7 +96,8 @@ curses.setupterm("xterm")
     seq 3 | awk '{ s += $1 } END { print s }' && echo abc | sed s/b/x/ | grep -o x
     mkdir -p a && echo 1 > a/f && tar czf a.tgz a && tar tzf a.tgz | sort -r | head -1
     find a -type f | xargs cat && ! diff a/f a.tgz > /dev/null && zcat a.tgz | wc -l
-    which python echo && ! which nothing && date +%Z && timeout 5 true && stat -c %s a/f && shuf -e 1
+    which python echo && ! which nothing && date +%Z && timeout 5 true
+    stat -c %s a/f && shuf -e 1
     """
     lines = (await output_of(sandbox, "bash", "-c", script)).split()
     assert lines[:4] == ["6", "x", "a/f", "1"]
@@ -95,26 +106,25 @@ curses.setupterm("xterm")
 
 
 async def test_no_file_of_the_hosts_own_system_is_shown(make_sandbox):
-    paths = ("/usr/bin/env", "/usr/bin/ls", os.path.realpath(sys.executable))
+    paths = ("/usr/bin/env", "/usr/bin/ls", str(Path(sys.executable).resolve()))
     listed = await output_of(make_sandbox(), "stat", "-L", "-c", "%d:%i", *paths)
     for path, inside in zip(paths, listed.split(), strict=True):
-        on_host = os.stat(path)
+        on_host = Path(path).stat()
         assert inside != f"{on_host.st_dev}:{on_host.st_ino}"
 
 
-async def test_mounts_name_no_host_folder_but_those_of_the_harness(
-    make_sandbox, sandboxes, agent_env
-):
+async def test_mounts_name_no_folder_of_the_hosts_system(make_sandbox):
     mounts = await output_of(make_sandbox(), "cat", "/proc/self/mountinfo")
-    sources = {line.split()[3] for line in mounts.splitlines()}
-    ours = (str(sandboxes), str(agent_env.parent), str(sandboxes.parent))
-    others = {path for path in sources if not any(own.endswith(path) or path.startswith(own) for own in ours)}
-    assert not [path for path in others if path.startswith(("/usr", sys.base_prefix))]
+    sources = [line.split()[3] for line in mounts.splitlines()]
+    assert any("/system-" in source for source in sources)
+    assert not [
+        source for source in sources if source.startswith(("/usr", sys.base_prefix))
+    ]
 
 
 async def test_a_sandbox_has_ipc_of_its_own(make_sandbox):
     inside = await output_of(make_sandbox(), "readlink", "/proc/self/ns/ipc")
-    assert inside.strip() != os.readlink("/proc/self/ns/ipc")
+    assert inside.strip() != str(Path("/proc/self/ns/ipc").readlink())
 
 
 async def test_files_cannot_be_watched_for_the_use_by_others(make_sandbox):

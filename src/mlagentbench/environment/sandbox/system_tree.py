@@ -25,13 +25,14 @@ from mlagentbench.environment.sandbox.host import Interpreter, find_program
 
 PROGRAMS = {
     "bash": "bash",
-    "coreutils": "[ arch b2sum base32 base64 basename basenc cat chgrp chmod chown cksum "
-    "comm cp csplit cut date dd df dir dirname du echo env expand expr factor false fmt "
-    "fold groups head id install join link ln logname ls md5sum mkdir mkfifo mknod "
-    "mktemp mv nice nl nohup nproc numfmt od paste pathchk pr printenv printf ptx pwd "
-    "readlink realpath rm rmdir seq sha1sum sha224sum sha256sum sha384sum sha512sum "
-    "shred shuf sleep sort split stat stty sum sync tac tail tee test timeout touch tr "
-    "true truncate tsort tty uname unexpand uniq unlink vdir wc whoami yes",
+    "coreutils": "[ b2sum base32 base64 basename basenc cat chgrp chmod chown "
+    "cksum comm cp csplit cut date dd df dir dirname du echo env expand expr factor "
+    "false fmt fold groups head id install join link ln logname ls md5sum mkdir "
+    "mkfifo mknod mktemp mv nice nl nohup nproc numfmt od paste pathchk pr printenv "
+    "printf ptx pwd readlink realpath rm rmdir seq sha1sum sha224sum sha256sum "
+    "sha384sum sha512sum shred shuf sleep sort split stat stty sum sync tac tail "
+    "tee test timeout touch tr true truncate tsort tty uname unexpand uniq unlink "
+    "vdir wc whoami yes",
     "dash": "sh",
     "diffutils": "cmp diff",
     "findutils": "find xargs",
@@ -93,7 +94,7 @@ done
 exit $missing
 """
 
-_FORMAT = 2
+_FORMAT = 1
 """Part of the digest: change it together with the contents of the copy."""
 
 
@@ -204,7 +205,10 @@ class _Copy:
             self._at(real).parent.mkdir(parents=True, exist_ok=True)
             if real.is_dir():
                 shutil.copytree(
-                    real, self._at(real), ignore=self._left_out, copy_function=_copy_file
+                    real,
+                    self._at(real),
+                    ignore=self._left_out,
+                    copy_function=_copy_file,
                 )
                 for packages in ("site-packages", "dist-packages"):
                     if (real / packages).is_dir():
@@ -260,5 +264,5 @@ def _copy_file(source: str | Path, target: str | Path) -> None:
     shutil.copyfile(source, target)
     # Compiled files name the time of their source.
     shutil.copystat(source, target)
-    executable = os.stat(source).st_mode & 0o100
-    os.chmod(target, 0o755 if executable else 0o644)
+    executable = Path(source).stat().st_mode & 0o100
+    Path(target).chmod(0o755 if executable else 0o644)

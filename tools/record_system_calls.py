@@ -52,7 +52,7 @@ HELD_BACK = {
     "seccomp": "can hand calls to another process",
     "timer_create": "timers are counted per user of the host",
 }
-"""Calls that stay refused though programs try them: all of these do without."""
+"""Calls that stay refused even if a program tries them."""
 
 
 def main() -> int:

@@ -233,10 +233,11 @@ class _Copy:
         for path in libraries.values():
             self._add(path)
         # The loader searches this folder, and others only if a cache lists them.
-        searched = libraries["libc.so.6"].parent.resolve() if libraries else None
-        for name, path in libraries.items():
-            if searched and not os.path.lexists(self._at(searched / name)):
-                self._at(searched / name).symlink_to(path)
+        if (libc := libraries.get("libc.so.6")) is not None:
+            for name, path in libraries.items():
+                place = self._at(libc.parent.resolve() / name)
+                if not os.path.lexists(place):
+                    place.symlink_to(path)
 
     def _add_which(self, folder: Path) -> None:
         which = self._at(folder.resolve() / "which")

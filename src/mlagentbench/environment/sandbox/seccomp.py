@@ -1,9 +1,9 @@
 """The system-call filter: an allow list, searched by number.
 
 system_calls.txt lists the allowed calls with their numbers and the programs that were
-seen to make them; `libc` marks calls that do the same for another C library. A few are allowed only with certain arguments. Other calls do not
-exist in a sandbox (ENOSYS), so that libraries use an older call instead, or are refused
-by name (EPERM).
+seen to make them; `libc` marks calls that do the same for another C library. A few are
+allowed only with certain arguments. Other calls do not exist in a sandbox (ENOSYS), so
+that libraries use an older call instead, or are refused by name (EPERM).
 """
 
 import errno

@@ -225,7 +225,7 @@ class _Copy:
 
     def _add_libraries(self, program: Path, preload: Iterable[str] = ()) -> None:
         names = " ".join(preload)
-        listing = [self._loader, "--preload", names, "--list", program]
+        listing = [str(self._loader), "--preload", names, "--list", str(program)]
         # A script has no libraries, and one that is missing is not for a sandbox.
         listed = subprocess.run(listing, check=False, capture_output=True, text=True)
         found = re.findall(r"^\t(\S+) => (/.+) \(0x", listed.stdout, re.MULTILINE)

@@ -10,6 +10,7 @@ from mlagentbench.core.errors import MachineError
 from mlagentbench.environment.sandbox import probe as probing
 from mlagentbench.environment.sandbox.host import version_in
 from mlagentbench.environment.sandbox.probe import probe, require_isolation
+from mlagentbench.environment.sandbox.system_tree import system_programs
 
 ordinary = pytest.mark.skipif(os.geteuid() == 0, reason="says how root can fix it")
 
@@ -42,7 +43,7 @@ def test_a_missing_program_is_named_with_its_package(tmp_path):
 
 
 def test_an_old_bubblewrap_is_named(tmp_path):
-    for name in ("setpriv", "env"):
+    for name in system_programs():
         program(tmp_path, name, "")
     program(tmp_path, "bwrap", "bubblewrap 0.4.1")
     found = probe(search=str(tmp_path))

@@ -4,33 +4,32 @@ From the outside in: bubblewrap with the file tree, the first process with the s
 mark and the resource limits, drop to the sandbox's user, change folder and variables,
 run. Nothing is interpolated: every value is a separate argument.
 
-The system's programs, the agent's environment and its interpreter are read-only. The
-workspace and /tmp can be written. Nothing else of the host exists. Any part of the
-harness, its data or the home folder that is inside a bound folder is covered.
+The system (`system_tree`) and the agent's environment are read-only. The workspace and
+/tmp can be written. Nothing else of the host exists.
 
-Private are the harness, its environment and its project folder, the home folder, the
-folders of all sandboxes, and every folder into which packages are installed for an
-interpreter that is shown. Data must not be in a folder that is shown, because its
-neighbours would be seen too.
+Private are the harness, its environment and its project folder, the home folder and the
+folders of all sandboxes. Data must not be in a folder that is copied into the system,
+because its neighbours would be seen too.
 """
 
 import contextlib
 import marshal
-import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.util import MAGIC_NUMBER, find_spec
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from mlagentbench.core import MachineError
+from mlagentbench.core import MachineError, default_cache
 from mlagentbench.environment.sandbox.host import (
+    Interpreter,
     as_root,
     find_interpreter,
+    find_program,
     processes_are_counted,
 )
-from mlagentbench.environment.sandbox.sandbox_folder import ALTERNATIVES, SandboxFolder
+from mlagentbench.environment.sandbox.sandbox_folder import SandboxFolder
 from mlagentbench.environment.sandbox.sandbox_spec import (
     AGENT_ENV,
     TMP,
@@ -38,21 +37,16 @@ from mlagentbench.environment.sandbox.sandbox_spec import (
     Limits,
     SandboxSpec,
 )
+from mlagentbench.environment.sandbox.system_tree import (
+    ensure_system_tree,
+    show_system,
+)
 
-SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin"
 START_MARK = b"\0"
 """Comes on standard error before anything that the command itself can print."""
 
 _FIRST_PROCESS = Path(__file__).with_name("first_process.py")
 _UID_INSIDE = 1000
-
-
-def find_program(name: str, search: str = SYSTEM_PATH) -> str:
-    """Return the absolute path of a program of the system."""
-    found = shutil.which(name, path=search)
-    if found is None:
-        raise MachineError(f"{name} is not installed; install the package that has it")
-    return found
 
 
 def uid_inside(slot_uid: int) -> int:
@@ -204,28 +198,33 @@ def _unprivileged(uid: int) -> list[str]:
     ]
 
 
-_USR = Path("/usr")
-_TOP_LEVEL = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-
-
 def file_tree(spec: SandboxSpec, folder: SandboxFolder, limits: Limits) -> list[str]:
     """Return the arguments that build the whole tree and set the environment."""
-    host = HostFolders(folder)
-    programs = [*_system(host), *_interpreter(spec.agent_env, host)]
-    host.refuse_exposed(spec)
+    interpreter = _checked_interpreter(spec.agent_env)
+    sandboxes = folder.folder.parent
+    private = _private_paths(sandboxes)
+    _refuse_exposed(spec, interpreter, private)
+    # The environment may be in a cache of another user.
+    own = default_cache() / "agent-env"
+    homes = (spec.agent_env.parent, own, sandboxes.parent)
+    system = ensure_system_tree(interpreter, homes, private)
+    outside = [
+        mount.target
+        for mount in spec.mounts
+        if not PurePath(mount.target).is_relative_to(WORKSPACE)
+    ]
     shared_memory = str(limits.memory_mb * 2**20 // 2)
     arguments = [
-        *programs,
+        *show_system(system, (AGENT_ENV, *outside)),
         *_parents(Path(AGENT_ENV)),
         *("--ro-bind", str(spec.agent_env), AGENT_ENV),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--perms", "1777", "--size", shared_memory, "--tmpfs", "/dev/shm"),
         *("--remount-ro", "/dev", "--ro-bind", str(folder.etc), "/etc"),
-        *("--ro-bind-try", str(ALTERNATIVES), str(ALTERNATIVES)),
         *("--bind", str(folder.workspace), WORKSPACE, "--bind", str(folder.tmp), TMP),
     ]
     for mount in spec.mounts:
-        if not PurePath(mount.target).is_relative_to(WORKSPACE):
+        if mount.target in outside:
             arguments += _parents(Path(mount.target))
         arguments += ["--ro-bind", str(mount.source), mount.target]
     arguments += ["--remount-ro", "/", "--clearenv"]
@@ -234,68 +233,29 @@ def file_tree(spec: SandboxSpec, folder: SandboxFolder, limits: Limits) -> list[
     return arguments
 
 
-class HostFolders:
-    """Folders of the host, shown read-only without the private parts in them."""
-
-    def __init__(self, folder: SandboxFolder) -> None:
-        """Cover private folders with the sandbox's empty one."""
-        self._empty = str(folder.empty)
-        self._private = _private_paths(folder.folder.parent)
-        self._shown: list[Path] = []
-        self._covered: list[Path] = []
-
-    def bind(self, folder: Path) -> list[str]:
-        """Return bubblewrap's arguments that show a folder at its own path."""
-        real = folder.resolve()
-        covered = _outermost([*self._private, *_installed_packages(real)], real)
-        self._shown.append(real)
-        self._covered += covered
-        arguments = ["--ro-bind", str(folder), str(folder)]
-        for path in covered:
-            target = folder / path.relative_to(real)
-            arguments += ["--ro-bind", self._empty, str(target)]
-        return arguments
-
-    def refuse_exposed(self, spec: SandboxSpec) -> None:
-        """Refuse sources whose neighbours would be seen or that hold private files."""
-        sources = [mount.source for mount in spec.mounts]
-        for source in sources:
-            if _outermost(self._private, source.resolve()):
-                raise MachineError(f"{source} holds files no sandbox may see")
-        for source in (spec.agent_env, *sources):
-            seen = _is_below(source.resolve(), self._shown)
-            if seen and not _is_below(source.resolve(), self._covered):
-                raise MachineError(
-                    f"{source} lies where every sandbox can read; move the cache "
-                    f"out of {' and '.join(map(str, self._shown))}"
-                )
-
-
-def _system(host: HostFolders) -> list[str]:
-    arguments = host.bind(_USR)
-    for name in _TOP_LEVEL:
-        folder = Path("/") / name
-        if folder.is_symlink():
-            arguments += ["--symlink", str(folder.readlink()), str(folder)]
-        elif folder.is_dir():
-            arguments += host.bind(folder)
-    return arguments
-
-
-def _interpreter(agent_env: Path, host: HostFolders) -> list[str]:
+def _checked_interpreter(agent_env: Path) -> Interpreter:
     interpreter = find_interpreter(agent_env)
     for path in (*interpreter.executables, *interpreter.libraries):
         if path.is_relative_to(TMP) or path.is_relative_to(WORKSPACE):
             raise MachineError(f"{path} is hidden in a sandbox; move Python elsewhere")
-    arguments = []
+    return interpreter
+
+
+def _refuse_exposed(
+    spec: SandboxSpec, interpreter: Interpreter, private: Sequence[Path]
+) -> None:
+    """Refuse sources whose neighbours would be seen or that hold private files."""
+    sources = [mount.source.resolve() for mount in spec.mounts]
+    for source in sources:
+        if any(path.is_relative_to(source) for path in private):
+            raise MachineError(f"{source} holds files no sandbox may see")
     for library in interpreter.libraries:
-        if not library.resolve().is_relative_to(_USR):
-            arguments += [*_parents(library), *host.bind(library)]
-    for executable in interpreter.executables:
-        if not executable.parent.resolve().is_relative_to(_USR):
-            arguments += _parents(executable)
-            arguments += ["--ro-bind", str(executable), str(executable)]
-    return arguments
+        for source in (spec.agent_env.resolve(), *sources):
+            if source.is_relative_to(library.resolve()):
+                raise MachineError(
+                    f"{source} lies where every sandbox can read; move the cache "
+                    f"out of {library}"
+                )
 
 
 def _parents(path: Path) -> list[str]:
@@ -305,8 +265,6 @@ def _parents(path: Path) -> list[str]:
 
 
 _PROJECT_MARKS = ("pyproject.toml", ".git")
-_LIBRARIES = ("python*", "lib*/python*", "local/lib*/python*")
-_PACKAGES = ("site-packages", "dist-packages")
 
 
 def _private_paths(sandboxes: Path) -> list[Path]:
@@ -329,21 +287,3 @@ def _own_folders() -> Iterator[Path]:
             if any((parent / mark).exists() for mark in _PROJECT_MARKS):
                 yield parent
                 break
-
-
-def _installed_packages(folder: Path) -> list[Path]:
-    patterns = (f"{above}/{name}" for above in _LIBRARIES for name in _PACKAGES)
-    found = (path for pattern in patterns for path in folder.glob(pattern))
-    return [path.resolve() for path in found if path.is_dir()]
-
-
-def _outermost(paths: Iterable[Path], folder: Path) -> list[Path]:
-    outermost: list[Path] = []
-    for path in sorted(paths):
-        if path.is_relative_to(folder) and not _is_below(path, outermost):
-            outermost.append(path)
-    return outermost
-
-
-def _is_below(path: Path, folders: Iterable[Path]) -> bool:
-    return any(path.is_relative_to(folder) for folder in folders)

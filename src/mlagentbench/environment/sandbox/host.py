@@ -7,15 +7,26 @@ interpreter at its own path, because it finds its libraries from there.
 import os
 import platform
 import re
+import shutil
 import sys
 from pathlib import Path
 
-from mlagentbench.core import Record, SandboxError
+from mlagentbench.core import MachineError, Record, SandboxError
+
+SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin"
 
 
 def as_root() -> bool:
     """Whether the host user is root, which decides how sandboxes are isolated."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def find_program(name: str, search: str = SYSTEM_PATH) -> str:
+    """Return the absolute path of a program of the system."""
+    found = shutil.which(name, path=search)
+    if found is None:
+        raise MachineError(f"{name} is not installed; install the package that has it")
+    return found
 
 
 def kernel_version() -> tuple[int, int]:
@@ -37,16 +48,13 @@ def processes_are_counted() -> bool:
     return as_root() or kernel_version() >= (5, 14)
 
 
-_FOLDERS = ("lib", "lib64", "include")
-
-
 class Interpreter(Record):
     """The files of a Python installation that are needed to run it."""
 
     executables: tuple[Path, ...]
     """The program, under every name that its links lead through."""
     libraries: tuple[Path, ...]
-    """Its library and header folders, by the given and by the real path."""
+    """The folders of its standard library, by the given and by the real path."""
 
 
 def find_interpreter(agent_env: Path) -> Interpreter:
@@ -55,21 +63,27 @@ def find_interpreter(agent_env: Path) -> Interpreter:
     outside = [hop for hop in hops if not hop.is_relative_to(agent_env)]
     if not hops[-1].is_file():
         raise SandboxError(f"{agent_env} has no working bin/python; remove it")
-    return _installation(outside)
+    prefixes = {hop.parent.parent for hop in outside}
+    prefixes |= {prefix.resolve() for prefix in prefixes}
+    versions = {folder.name for folder in agent_env.glob("lib*/python3*")}
+    libraries = {
+        prefix / lib / version
+        for prefix in prefixes
+        for lib in ("lib", "lib64")
+        for version in versions
+    }
+    return Interpreter(
+        executables=tuple(dict.fromkeys(outside)),
+        libraries=tuple(sorted(folder for folder in libraries if folder.is_dir())),
+    )
 
 
 def harness_interpreter() -> Interpreter:
     """Return the interpreter that runs the harness, without its environment."""
-    return _installation([Path(sys.executable).resolve()])
-
-
-def _installation(outside: list[Path]) -> Interpreter:
-    prefixes = {hop.parent.parent for hop in outside}
-    prefixes |= {prefix.resolve() for prefix in prefixes}
-    libraries = [prefix / name for prefix in prefixes for name in _FOLDERS]
+    program = Path(sys.executable).resolve()
+    libraries = (program.parent.parent / name for name in ("lib", "lib64"))
     return Interpreter(
-        executables=tuple(dict.fromkeys(outside)),
-        libraries=tuple(sorted(folder for folder in libraries if folder.is_dir())),
+        executables=(program,), libraries=tuple(filter(Path.is_dir, libraries))
     )
 
 

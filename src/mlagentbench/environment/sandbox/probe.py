@@ -11,10 +11,8 @@ from typing import Literal, NamedTuple
 
 from mlagentbench.core import MachineError, Record
 from mlagentbench.environment.sandbox.bwrap import (
-    SYSTEM_PATH,
     BwrapCommand,
     BwrapDescriptors,
-    find_program,
     first_process,
 )
 from mlagentbench.environment.sandbox.cgroups import (
@@ -23,7 +21,9 @@ from mlagentbench.environment.sandbox.cgroups import (
     limits_in_force,
 )
 from mlagentbench.environment.sandbox.host import (
+    SYSTEM_PATH,
     as_root,
+    find_program,
     harness_interpreter,
     kernel_version,
     version_in,
@@ -31,13 +31,13 @@ from mlagentbench.environment.sandbox.host import (
 from mlagentbench.environment.sandbox.sandbox_folder import FIRST_UID
 from mlagentbench.environment.sandbox.sandbox_spec import WORKSPACE, Limits
 from mlagentbench.environment.sandbox.seccomp import ARCHITECTURES, seccomp_filter
+from mlagentbench.environment.sandbox.system_tree import system_programs
 
 _OLDEST_BWRAP = (0, 8)
 _OLDEST_KERNEL = (5, 6)
 _PACKAGES = {
     "bwrap": "bubblewrap",
-    "setpriv": "util-linux",
-    "env": "coreutils",
+    **system_programs(),
 }
 _INSTALLERS = {
     "apt-get": "apt-get install",

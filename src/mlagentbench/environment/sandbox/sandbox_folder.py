@@ -58,8 +58,6 @@ class SandboxFolder:
         self.workspace = folder / "workspace"
         self.tmp = folder / "tmp"
         self.etc = folder / "etc"
-        self.empty = folder / "empty"
-        """An empty folder, shown in place of private ones."""
         self._lock = lock
 
     def open_seccomp(self) -> int:
@@ -90,7 +88,7 @@ def make_sandbox_folder(sandboxes: Path) -> SandboxFolder:
         folder.mkdir(mode=0o700)
         lock = take_lock(folder / _LOCK, wait=False, mode=0o600)
     made = SandboxFolder(folder, lock)
-    for part in (made.workspace, made.tmp, made.etc, made.empty):
+    for part in (made.workspace, made.tmp, made.etc):
         part.mkdir()
         part.chmod(0o755)
     (folder / _SECCOMP).write_bytes(seccomp_filter(platform.machine()))
@@ -179,12 +177,6 @@ def take_slot() -> Slot:
     )
 
 
-ALTERNATIVES = Path("/etc/alternatives")
-"""Links by which some systems choose between programs and libraries."""
-
-_LOADER_CACHE = Path("/etc/ld.so.cache")
-
-
 def fill(folder: SandboxFolder, spec: SandboxSpec, uid: int) -> None:
     """Fill a new folder: the starter's files, mount points, the user's entries."""
     if spec.starter is not None:
@@ -247,10 +239,7 @@ def _write_etc(folder: SandboxFolder, uid: int) -> None:
         "group": f"root:x:0:\n{USER}:x:{uid}:\n".encode(),
         "hosts": b"127.0.0.1 localhost sandbox\n::1 localhost\n",
     }
-    if _LOADER_CACHE.exists():
-        contents[_LOADER_CACHE.name] = _LOADER_CACHE.read_bytes()
     for name, data in contents.items():
         (folder.etc / name).write_bytes(data)
         (folder.etc / name).chmod(0o644)
-    (folder.etc / ALTERNATIVES.name).mkdir(mode=0o755)
     folder.etc.chmod(0o755)

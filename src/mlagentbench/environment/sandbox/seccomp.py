@@ -1,93 +1,25 @@
-"""The system-call filter.
+"""The system-call filter: an allow list, searched by number.
 
-Refused are calls that reach outside (sockets of odd families, new namespaces, mounts),
-into other processes, or into corners of the kernel no training run needs.
+system_calls.txt lists the allowed calls with their numbers and the programs that were
+seen to make them; `libc` marks calls that do the same for another C library. A few are
+allowed only with certain arguments. Other calls do not exist in a sandbox (ENOSYS), so
+that libraries use an older call instead, or are refused by name (EPERM).
 """
 
 import errno
+import itertools
 import struct
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from mlagentbench.core import MachineError
 
-_LOAD = 0x20
-_IF_EQUAL = 0x15
-_IF_AT_LEAST = 0x35
-_IF_ANY_BIT = 0x45
-_RETURN = 0x06
+ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+"""The kernel's numbers for them in the data that the filter sees."""
 
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
-
-_ALLOW = 0x7FFF0000
-_X32 = 0x40000000
-"""Calls of the x32 variant carry this bit; they would slip past the numbers."""
-
-_FAMILIES = {"UNIX": 1, "INET": 2, "INET6": 10, "NETLINK": 16}
-_NEW_NAMESPACE = 0x7E020000
-_NEW_TIME_NAMESPACE = 0x80
-"""In `clone` this bit belongs to the exit signal and cannot ask for a namespace."""
-
-
-def seccomp_filter(architecture: str) -> bytes:
-    """Return the filter as the kernel takes it, for `x86_64` or `aarch64`."""
-    if architecture not in ARCHITECTURES:
-        known = " and ".join(ARCHITECTURES)
-        raise MachineError(f"sandboxes are made for {known}, not for {architecture}")
-    refusal = [_refuse(errno.EPERM)]
-    program = [
-        _instruction(_LOAD, _ARCHITECTURE),
-        _instruction(_IF_EQUAL, ARCHITECTURES[architecture], otherwise=0, then=1),
-        _refuse(errno.ENOSYS),
-        _instruction(_LOAD, _NUMBER),
-        _instruction(_IF_AT_LEAST, _X32, then=0, otherwise=1),
-        _refuse(errno.ENOSYS),
-        *(
-            instruction
-            for call in REFUSED.values()
-            for instruction in _when(_number(call, architecture), refusal)
-        ),
-        # If it is not supported, the C library writes zeros instead.
-        *_when(_number(FALLOCATE, architecture), [_refuse(errno.EOPNOTSUPP)]),
-        *_when(_number(CLONE3, architecture), [_refuse(errno.ENOSYS)]),
-        *_when(_number(CLONE, architecture), _without_bits(_NEW_NAMESPACE)),
-        *_when(
-            _number(UNSHARE, architecture),
-            _without_bits(_NEW_NAMESPACE | _NEW_TIME_NAMESPACE),
-        ),
-        *_when(_number(SOCKET, architecture), _known_family()),
-        *_when(_number(SOCKETPAIR, architecture), _known_family()),
-        _instruction(_RETURN, _ALLOW),
-    ]
-    return b"".join(program)
-
-
-def _without_bits(bits: int) -> list[bytes]:
-    return [
-        _instruction(_LOAD, _FIRST_ARGUMENT),
-        _instruction(_IF_ANY_BIT, bits, then=0, otherwise=1),
-        _refuse(errno.EPERM),
-        _instruction(_RETURN, _ALLOW),
-    ]
-
-
-def _known_family() -> list[bytes]:
-    families = list(_FAMILIES.values())
-    return [
-        _instruction(_LOAD, _FIRST_ARGUMENT),
-        *(
-            _instruction(_IF_EQUAL, family, then=len(families) - place, otherwise=0)
-            for place, family in enumerate(families)
-        ),
-        _refuse(errno.EAFNOSUPPORT),
-        _instruction(_RETURN, _ALLOW),
-    ]
-
-
-def _when(number: int, body: list[bytes]) -> list[bytes]:
-    # A body ends with a return, so the number stays loaded for the next check.
-    if number < 0:
-        return []
-    return [_instruction(_IF_EQUAL, number, then=0, otherwise=len(body)), *body]
+LIST = Path(__file__).with_name("system_calls.txt")
 
 
 class Numbers(NamedTuple):
@@ -96,9 +28,85 @@ class Numbers(NamedTuple):
     x86_64: int
     aarch64: int
 
+    def on(self, architecture: str) -> int:
+        return self.x86_64 if architecture == "x86_64" else self.aarch64
 
-def _number(call: Numbers, architecture: str) -> int:
-    return call.x86_64 if architecture == "x86_64" else call.aarch64
+
+class AllowedCall(NamedTuple):
+    """One line of the allow list."""
+
+    numbers: Numbers
+    programs: tuple[str, ...]
+    """Names of programs that make the call."""
+
+
+def read_list() -> dict[str, AllowedCall]:
+    """Return the allowed calls by name."""
+    calls = {}
+    for line in LIST.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            name, x86_64, aarch64, programs = line.split()
+            numbers = Numbers(int(x86_64), int(aarch64))
+            calls[name] = AllowedCall(numbers, tuple(programs.split(",")))
+    return calls
+
+
+@cache
+def seccomp_filter(architecture: str) -> bytes:
+    """Return the filter as the kernel takes it, for `x86_64` or `aarch64`."""
+    if architecture not in ARCHITECTURES:
+        known = " and ".join(ARCHITECTURES)
+        raise MachineError(f"sandboxes are made for {known}, not for {architecture}")
+    bodies = {
+        **{call.on(architecture): [_refuse(errno.EPERM)] for call in REFUSED.values()},
+        **{
+            call.numbers.on(architecture): _CHECKED.get(name, _ALLOWED)
+            for name, call in read_list().items()
+        },
+    }
+    program = [
+        _instruction(_LOAD, _ARCHITECTURE),
+        _instruction(_IF_EQUAL, ARCHITECTURES[architecture], otherwise=0, then=1),
+        _refuse(errno.ENOSYS),
+        _instruction(_LOAD, _NUMBER),
+        *_search(_ranges(bodies)),
+    ]
+    return b"".join(program)
+
+
+_Body = list[bytes]
+"""Instructions that end with a return."""
+
+
+class _Range(NamedTuple):
+    first: int
+    body: _Body
+
+
+def _ranges(bodies: dict[int, _Body]) -> list[_Range]:
+    """Return all numbers as ranges of equal treatment, unknown numbers included."""
+    # Calls of the x32 variant have numbers above all others, so they are unknown too.
+    unknown = [_refuse(errno.ENOSYS)]
+    numbers = range(max(bodies) + 2)
+    grouped = itertools.groupby(numbers, lambda number: bodies.get(number, unknown))
+    return [_Range(next(group), body) for body, group in grouped]
+
+
+def _search(ranges: Sequence[_Range]) -> _Body:
+    """Return a binary search for the range that holds the loaded number."""
+    if len(ranges) == 1:
+        return ranges[0].body
+    middle = len(ranges) // 2
+    below, above = _search(ranges[:middle]), _search(ranges[middle:])
+    first = ranges[middle].first
+    if len(below) <= _FARTHEST:
+        step = [_instruction(_IF_AT_LEAST, first, then=len(below))]
+    else:
+        step = [
+            _instruction(_IF_AT_LEAST, first, otherwise=1),
+            _instruction(_JUMP, len(below)),
+        ]
+    return [*step, *below, *above]
 
 
 def _refuse(error: int) -> bytes:
@@ -109,8 +117,104 @@ def _instruction(code: int, value: int, *, then: int = 0, otherwise: int = 0) ->
     return struct.pack("=HBBI", code, then, otherwise, value)
 
 
-ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-"""The kernel's numbers for them in the data that the filter sees."""
+def _argument(index: int) -> bytes:
+    # Flags, families and commands are 32 bits wide; the kernel ignores the upper half.
+    return _instruction(_LOAD, 16 + 8 * index)
+
+
+def _without_bits(index: int, bits: int) -> _Body:
+    return [
+        _argument(index),
+        _instruction(_IF_ANY_BIT, bits, then=0, otherwise=1),
+        _refuse(errno.EPERM),
+        *_ALLOWED,
+    ]
+
+
+def _without_values(index: int, values: Sequence[int]) -> _Body:
+    return [
+        _argument(index),
+        *(
+            _instruction(_IF_EQUAL, value, then=len(values) - place)
+            for place, value in enumerate(values)
+        ),
+        *_ALLOWED,
+        _refuse(errno.EPERM),
+    ]
+
+
+def _only_values(index: int, values: Sequence[int], error: int) -> _Body:
+    return [
+        _argument(index),
+        *(
+            _instruction(_IF_EQUAL, value, then=len(values) - place)
+            for place, value in enumerate(values)
+        ),
+        _refuse(error),
+        *_ALLOWED,
+    ]
+
+
+_LOAD = 0x20
+_JUMP = 0x05
+_IF_EQUAL = 0x15
+_IF_AT_LEAST = 0x35
+_IF_ANY_BIT = 0x45
+_AND = 0x54
+_RETURN = 0x06
+_FARTHEST = 255
+"""A condition jumps over at most as many instructions."""
+
+_NUMBER, _ARCHITECTURE = 0, 4
+
+_ALLOWED = [_instruction(_RETURN, 0x7FFF0000)]
+
+_NEW_NAMESPACE = 0x7E020000
+_THREAD, _SHARED_FILES = 0x00010000, 0x00000400
+_UNSHARED_FILES = 2
+
+_FAMILIES = {"UNIX": 1, "INET": 2, "INET6": 10, "NETLINK": 16}
+
+_FCNTL_COMMANDS = {
+    # Watch files that other sandboxes show too.
+    "F_SETLEASE": 1024,
+    "F_NOTIFY": 1026,
+    # Takes pages of a pool that all processes of a user share.
+    "F_SETPIPE_SZ": 1031,
+}
+_IOCTL_COMMANDS = {
+    # Allocate disk at once, as `fallocate` does.
+    "FS_IOC_RESVSP": 0x40305828,
+    "FS_IOC_RESVSP64": 0x4030582A,
+    "FS_IOC_ZERO_RANGE": 0x40305839,
+    # Move a file out of a project quota.
+    "FS_IOC_SETFLAGS": 0x40086602,
+    "FS_IOC_FSSETXATTR": 0x401C5820,
+    # Type into a terminal.
+    "TIOCSTI": 0x5412,
+    "TIOCLINUX": 0x541C,
+}
+
+_CHECKED = {
+    "clone": [
+        _argument(0),
+        _instruction(_IF_ANY_BIT, _NEW_NAMESPACE, then=2),
+        # A thread with its own descriptors hides open files from the watchdog.
+        _instruction(_AND, _THREAD | _SHARED_FILES),
+        _instruction(_IF_EQUAL, _THREAD, otherwise=1),
+        _refuse(errno.EPERM),
+        *_ALLOWED,
+    ],
+    "close_range": _without_bits(2, _UNSHARED_FILES),
+    "socket": _only_values(0, list(_FAMILIES.values()), errno.EAFNOSUPPORT),
+    "socketpair": _only_values(0, list(_FAMILIES.values()), errno.EAFNOSUPPORT),
+    "fcntl": _without_values(1, list(_FCNTL_COMMANDS.values())),
+    "ioctl": _without_values(1, list(_IOCTL_COMMANDS.values())),
+    # Takes any amount of disk at once, faster than the watchdog measures. If it is not
+    # supported, the C library writes zeros instead.
+    "fallocate": [_refuse(errno.EOPNOTSUPP)],
+}
+"""Calls that are allowed with some arguments only."""
 
 REFUSED = {
     # Looking into or steering other processes.
@@ -135,6 +239,7 @@ REFUSED = {
     "fspick": Numbers(433, 433),
     "mount_setattr": Numbers(442, 442),
     "setns": Numbers(308, 268),
+    "unshare": Numbers(272, 97),
     "name_to_handle_at": Numbers(303, 264),
     "open_by_handle_at": Numbers(304, 265),
     "quotactl": Numbers(179, 60),
@@ -160,18 +265,11 @@ REFUSED = {
     "kexec_file_load": Numbers(320, 294),
     "kexec_load": Numbers(246, 104),
     "reboot": Numbers(169, 142),
-    "settimeofday": Numbers(170, 170),
+    "settimeofday": Numbers(164, 170),
     "swapoff": Numbers(168, 225),
     "swapon": Numbers(167, 224),
     "syslog": Numbers(103, 116),
     # A run stays on the core it was given.
     "sched_setaffinity": Numbers(203, 122),
 }
-
-FALLOCATE = Numbers(285, 47)
-"""Takes any amount of disk at once, faster than the watchdog measures."""
-CLONE = Numbers(56, 220)
-CLONE3 = Numbers(435, 435)
-UNSHARE = Numbers(272, 97)
-SOCKET = Numbers(41, 198)
-SOCKETPAIR = Numbers(53, 199)
+"""Calls that fail with EPERM: programs that try them should not try another way."""

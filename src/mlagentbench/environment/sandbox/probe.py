@@ -37,6 +37,7 @@ _OLDEST_BWRAP = (0, 8)
 _OLDEST_KERNEL = (5, 6)
 _PACKAGES = {
     "bwrap": "bubblewrap",
+    "setpriv": "util-linux",
     **system_programs(),
 }
 _INSTALLERS = {

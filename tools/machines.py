@@ -115,7 +115,9 @@ VM_NO_NAMESPACES = "VM, user, no user namespaces"
 NAMES = (HOST_ROOT, HOST_USER, VM_LOGIN, VM_SCOPE, VM_NO_NAMESPACES)
 
 
-def _look(kind: Kind, ends: float, opened: "contextlib.AbstractContextManager[Run]") -> None:
+def _look(
+    kind: Kind, ends: float, opened: "contextlib.AbstractContextManager[Run]"
+) -> None:
     """Ask doctor, run the starter and carry out the attacks."""
     began = time.monotonic()
     sys.stderr.write(f"== {kind.name}\n")
@@ -142,9 +144,11 @@ def _judge(kind: Kind, run: Run, ends: float) -> None:
         return
     done = run("mlab run house-price --agent starter --yes --out runs", left())
     score = [line.strip() for line in done.stdout.splitlines() if "score" in line]
-    kind.starter = f"exit {done.returncode}" if not score else " ".join(score[0].split())
+    kind.starter = (
+        f"exit {done.returncode}" if not score else " ".join(score[0].split())
+    )
     if kind.name == VM_NO_NAMESPACES:
-        if done.returncode != 3:  # noqa: PLR2004  # the exit code for a machine
+        if done.returncode != 3:  # the exit code for a machine
             kind.note = f"mlab run exits with {done.returncode}, not with 3"
         return
     here = {attack.name for attack in attacks_here()}
@@ -160,7 +164,9 @@ def _judge(kind: Kind, run: Run, ends: float) -> None:
         kind.note = f"{missing} attacks were not tried"
 
 
-def _plain(line: str, seconds: float, **more: object) -> "subprocess.CompletedProcess[str]":
+def _plain(
+    line: str, seconds: float, **more: object
+) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         ["/bin/sh", "-c", line],
         check=False,
@@ -382,7 +388,7 @@ exec $B switch_root /new /lib/systemd/systemd
 
 
 def _make_initrd(root: Path, out: Path) -> None:
-    """Pack the modules of virtio disks, which Debian's kernel does not have built in."""
+    """Pack the modules of virtio disks, which are not built into Debian's kernel."""
     (kernel,) = (root / "boot").glob("vmlinuz-*")
     shutil.copy(kernel, out / "vmlinuz")
     version = kernel.name.partition("-")[2]
@@ -416,7 +422,8 @@ _MAKE_JOB = """
 mount --bind "$1" /srv
 cd /srv/job
 [ -x .venv/bin/python ] || "$2" -m venv --without-pip .venv
-"$3" -m pip --quiet --disable-pip-version-check --python .venv install -c "$4/constraints.txt" "$4"
+"$3" -m pip --quiet --disable-pip-version-check --python .venv install \\
+    --constraint "$4/constraints.txt" "$4"
 rm -rf tests && cp -r "$4/tests" tests
 MLAB_CACHE=/srv/job/cache PATH=/srv/job/.venv/bin:$PATH mlab prepare house-price
 chown -R 1000:1000 /srv/job
@@ -449,7 +456,8 @@ def page(kinds: Sequence[Kind]) -> str:
     rows = [
         f"| {kind.name} | {_cell(kind.doctor.values())} | {kind.starter} | "
         f"{len(kind.results)} | {len(kind.verdicts('stopped'))} | "
-        f"{_cell(kind.verdicts('SUCCEEDED')) or '0'} | {_cell(_unclear(kind)) or '0'} | "
+        f"{_cell(kind.verdicts('SUCCEEDED')) or '0'} | "
+        f"{_cell(_unclear(kind)) or '0'} | "
         f"{kind.minutes:.1f} | {kind.note} |"
         for kind in kinds
     ]

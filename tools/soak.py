@@ -142,9 +142,7 @@ class Soak:
         """Carry out random attacks in a row, with minutes of their own."""
         self._ends = time.monotonic() + 60 * minutes
         with open_setup(default_cache()) as setup:
-            row = attack_in_a_row(
-                setup, count, self.chance, self._ends, self.progress
-            )
+            row = attack_in_a_row(setup, count, self.chance, self._ends, self.progress)
         done = len(row.memory_mb)
         self.say(
             f"{done} attacks in a row: memory {row.memory_mb[0]:.0f} to"

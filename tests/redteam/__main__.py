@@ -1,4 +1,4 @@
-"""Try every attack as this user, or those named: `python -m tests.redteam [NAME ...]`."""
+"""Try all or some attacks as this user: `python -m tests.redteam [NAME ...]`."""
 
 import argparse
 import sys

@@ -20,7 +20,8 @@ NUMBERS = {
     "x86_64": {"process_vm_readv": 310, "process_vm_writev": 311, "bpf": 321,
                "userfaultfd": 323, "keyctl": 250, "perf_event_open": 298, "clone": 56,
                "name_to_handle_at": 303, "open_by_handle_at": 304, "renameat2": 316,
-               "timer_create": 222, "mq_open": 240, "mq_unlink": 241, "rt_sigqueueinfo": 129,
+               "timer_create": 222, "mq_open": 240, "mq_unlink": 241,
+               "rt_sigqueueinfo": 129,
                "fanotify_init": 300, "fanotify_mark": 301, "exit": 60, "kcmp": 312,
                "personality": 135, "remap_file_pages": 216, "modify_ldt": 154,
                "ustat": 136, "sysfs": 139, "move_pages": 279, "vmsplice": 278},
@@ -184,8 +185,7 @@ def _fill_and_wait(fill, tell):
 
 def progress(megabytes):
     """Leave a note for the host: how much is held by now."""
-    with open("progress", "w") as file:
-        file.write(str(megabytes))
+    Path("progress").write_text(str(megabytes))
 
 
 def hold(text):
@@ -197,7 +197,7 @@ def hold(text):
 def wait_for_host():
     """Show the host that everything is in place, and wait until it has looked."""
     os.mknod("ready")
-    while not os.path.exists("done"):
+    while not Path("done").exists():
         time.sleep(0.02)
 
 

@@ -1,4 +1,4 @@
-"""Many random attacks in a row on one harness, which must not grow or leave anything."""
+"""Random attacks in a row on one harness, which must not grow or leave anything."""
 
 import asyncio
 import os
@@ -68,7 +68,9 @@ def attack_in_a_row(
     tell: Callable[[str], None],
 ) -> Row:
     """Carry out random attacks in the sandbox until enough were, or time is up."""
-    pool = [one for one in attacks_here((*SAMPLE, *KERNEL, *HELD)) if one.name not in _LONG]
+    pool = [
+        one for one in attacks_here((*SAMPLE, *KERNEL, *HELD)) if one.name not in _LONG
+    ]
     row, locks = Row(), _locks()
     while len(row.memory_mb) < count and time.monotonic() < ends:
         attack = chance.choice(pool)
@@ -79,7 +81,7 @@ def attack_in_a_row(
         row.memory_mb.append(
             int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_MB
         )
-        row.descriptors.append(len(os.listdir("/proc/self/fd")))
+        row.descriptors.append(len(list(Path("/proc/self/fd").iterdir())))
     left = setup.leftovers()
     held = _locks() - locks
     if left.any or held > 0:

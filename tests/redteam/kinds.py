@@ -13,8 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -71,7 +70,9 @@ def main() -> int:
     """Print one table; return 1 if anything is not as it must be."""
     asked = _arguments()
     began = time.monotonic()
-    kinds = [kind for kind in kinds_here() if not asked.kinds or kind.name in asked.kinds]
+    kinds = [
+        kind for kind in kinds_here() if not asked.kinds or kind.name in asked.kinds
+    ]
     threads = [
         threading.Thread(target=attack, args=(kind, asked.cache, asked.names))
         for kind in kinds
@@ -120,7 +121,7 @@ def attack(kind: Kind, cache: Path, names: list[str]) -> None:
             errors="replace",
             cwd=PROJECT,
             env={**os.environ, **variables},
-            preexec_fn=join,  # noqa: PLW1509
+            preexec_fn=join,
         )
         kind.code = process.returncode
         kind.end = "\n".join(process.stdout.splitlines()[-2:])
@@ -149,9 +150,13 @@ def print_table(kinds: list[Kind]) -> int:
         found = [kind.results.get(name) for kind in kinds]
         verdicts = [one.in_sandbox.verdict if one else "not tried" for one in found]
         live = _live([one for one in found if one])
-        cells = [word.ljust(width) for word, width in zip(verdicts, widths, strict=True)]
+        cells = [
+            word.ljust(width) for word, width in zip(verdicts, widths, strict=True)
+        ]
         _print(f"{name:<26} | {' | '.join(cells)} | {live:<4} | {_evidence(found)}")
-        present = [word for kind, word in zip(kinds, verdicts, strict=True) if not kind.absent]
+        present = [
+            word for kind, word in zip(kinds, verdicts, strict=True) if not kind.absent
+        ]
         problems += live != "yes" or set(present) != {_STOPPED}
     for kind in kinds:
         _print(f"{kind.name}: {kind.absent or kind.end.splitlines()}")

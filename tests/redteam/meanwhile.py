@@ -38,7 +38,7 @@ async def another_works(look: Look) -> None:
     await look()
 
 
-async def host_works(look: Look) -> None:  # noqa: ARG001
+async def host_works(look: Look) -> None:
     """Use programs and folders of the host as any user does."""
     for program in ("/usr/bin/env", "/bin/sh", "/usr/bin/id"):
         Path(program).read_bytes()
@@ -53,7 +53,7 @@ def host_still_has(code: str) -> Act:
     The code takes one, and raises `OSError` if it is refused.
     """
 
-    async def act(look: Look) -> Seen:  # noqa: ARG001
+    async def act(look: Look) -> Seen:
         command = [sys.executable, "-I", "-S", "-c", _PROLOGUE + code]
         done = await asyncio.to_thread(
             subprocess.run, command, check=False, capture_output=True, text=True

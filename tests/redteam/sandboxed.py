@@ -40,11 +40,11 @@ def stopped_by(*notices: str) -> Sandboxed:
     async def sandboxed(attempt: Attempt) -> Seen:
         said = (await attempt.run()).text
         taken = attempt.progress
+        if "SUCCEEDED: " in said or "FAILED: " in said:
+            return attempt.by_time(evidence_in(said))
         lines = [line for line in said.splitlines() if any(n in line for n in notices)]
         if lines:
             return Seen(False, f"{lines[0]} {taken}")
-        if "SUCCEEDED: " in said or "FAILED: " in said:
-            return attempt.by_time(evidence_in(said))
         return attempt.by_time(Seen(True, f"not stopped: {said[-200:]} {taken}"))
 
     return sandboxed
@@ -331,7 +331,7 @@ def snapshots_stay_below(megabytes: int, steps: int = 5) -> Sandboxed:
 
     async def sandboxed(attempt: Attempt) -> Seen:
         place = attempt.setup.scratch / "snapshots" / attempt.attack.name
-        quota = {name: megabytes // 2 for name in _quota_fields()}
+        quota = dict.fromkeys(_quota_fields(), megabytes // 2)
         store = SnapshotStore(place, run="redteam", limits=SnapshotLimits(**quota))
         cache, taken = StatCache(), []
         for _ in range(steps):

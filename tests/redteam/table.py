@@ -71,9 +71,7 @@ TAKE = (
     disk("disk_bytes"),
     disk("disk_nameless"),
     disk("disk_closed"),
-    row(
-        "disk_reserved", "reserving is refused", **(DISK | {"disk_mb": 2500})
-    ),
+    row("disk_reserved", "reserving is refused", **(DISK | {"disk_mb": 2500})),
     row(
         "disk_ratchet",
         "overruns do not add up",

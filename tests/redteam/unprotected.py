@@ -317,9 +317,7 @@ def bare_meanwhile(act: Act) -> Live:
                 command = [python, f"{attack.name}.py", "look"]
                 return await asyncio.to_thread(_output_of, command, folder)
 
-            seen = await when_ready(
-                folder, lambda: child.poll() is not None, act, look
-            )
+            seen = await when_ready(folder, lambda: child.poll() is not None, act, look)
             said = child.communicate(timeout=_PATIENCE)[0]
         return seen or evidence_in(said)
 

@@ -1,5 +1,6 @@
 """Tell another sandbox something by a record lock on a file that both can read."""
 
+import contextlib
 import fcntl
 import os
 import struct
@@ -24,10 +25,8 @@ def ask(file, command):
 
 def lock(file, command):
     wanted = struct.pack(FIELDS, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
-    try:
+    with contextlib.suppress(OSError):
         fcntl.fcntl(file, command, wanted)
-    except OSError:
-        pass
 
 
 if len(sys.argv) > 1:

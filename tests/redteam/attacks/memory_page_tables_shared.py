@@ -28,6 +28,8 @@ def fill():
     """Map the page at the start of every two megabytes, and touch it there."""
     flags = PRIVATE | ANONYMOUS | NO_RESERVE
     place = mapped(None, STEPS * STRIDE, NOTHING, flags, -1, 0)
+    # Gaps in it would count as mappings too, of which there are only so many.
+    LIBC.munmap(ctypes.c_void_p(place), ctypes.c_size_t(STEPS * STRIDE))
     for step in range(STEPS):
         at = mapped(
             place + step * STRIDE, 4096, mmap.PROT_READ, SHARED | FIXED, page, 0

@@ -1,13 +1,14 @@
 """Give pages to pipes and unmap them: they then belong to no process."""
 
 import ctypes
+import fcntl
 import mmap
 import os
 
 from evidence import LIBC, call, take_in_children
 
 PIPES = 480
-SIZE = 16 * 4096
+GET_SIZE = 1032
 
 
 class Part(ctypes.Structure):
@@ -19,11 +20,12 @@ def fill():
     for _ in range(PIPES):
         _, end = os.pipe()
         os.set_blocking(end, False)
-        held.append(mmap.mmap(-1, SIZE))
-        held[-1][:] = b"x" * SIZE
+        room = fcntl.fcntl(end, GET_SIZE)
+        held.append(mmap.mmap(-1, room))
+        held[-1][:] = b"x" * room
         place = ctypes.addressof(ctypes.c_char.from_buffer(held[-1]))
-        size += call("vmsplice", end, ctypes.byref(Part(place, SIZE)), 1, 0)
-        LIBC.munmap(ctypes.c_void_p(place), SIZE)
+        size += call("vmsplice", end, ctypes.byref(Part(place, room)), 1, 0)
+        LIBC.munmap(ctypes.c_void_p(place), room)
     return held, size
 
 

@@ -5,7 +5,8 @@ import socket
 from evidence import take_in_children
 
 SOCKETS = 600
-LARGEST = 32 * 2**20
+LARGEST = 4 * 2**20
+ENOUGH = 60 * 10**6
 DATAGRAM = b"x" * 32768
 
 
@@ -22,6 +23,8 @@ def fill():
         for _ in range(allowed // len(DATAGRAM)):
             sender.sendto(DATAGRAM, held[-1].getsockname())
         size += allowed
+        if size > ENOUGH:
+            break
     return held, size
 
 

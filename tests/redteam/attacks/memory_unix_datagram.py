@@ -5,6 +5,7 @@ import socket
 from evidence import take_in_children
 
 SOCKETS = 400
+ENOUGH = 60 * 10**6
 
 
 def fill():
@@ -16,7 +17,7 @@ def fill():
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 32 * 2**20)
             end.setblocking(False)
             try:
-                while True:
+                while size < ENOUGH:
                     size += end.send(b"x" * 32768)
             except BlockingIOError:
                 pass

@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -n $(shell echo $$(( $$(nproc) * 2 ))) --dist 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: help install demo test test-evaluation test-rest slow check check-tasks fuzz bench \
-    redteam soak study cluster simulate docs fresh clean
+    redteam soak machines study cluster simulate docs fresh clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list.
@@ -54,13 +54,17 @@ bench: .venv/.dev bwrap  ## Performance, each a ratio against a peer in the same
 	@$(BIN)/mlab prepare house-price
 	@$(BIN)/python benchmarks/all.py
 
-redteam: .venv/.dev bwrap  ## Attack the sandbox, and show each attack live without it.
-	@$(BIN)/mlab prepare house-price
-	@$(BIN)/python -m tests.redteam
+redteam: .venv/.dev bwrap  ## Attack the sandbox as root and as a user; at most 20 minutes.
+	@$(BIN)/mlab prepare house-price vectorization
+	@$(BIN)/python -m tests.redteam.kinds
 
-soak: .venv/.dev bwrap  ## Kill and resume a hundred runs; at most 15 minutes.
+soak: .venv/.dev bwrap  ## Kill and resume a hundred runs, then 500 attacks; at most 30 minutes.
 	@$(BIN)/mlab prepare house-price
 	@$(BIN)/python tools/soak.py
+
+machines: .venv/.dev bwrap qemu  ## Doctor, a run and attacks in a virtual machine; at most 30 minutes.
+	@$(BIN)/mlab prepare house-price
+	@$(BIN)/python tools/machines.py
 
 study: .venv/.dev bwrap  ## Run tools/study.toml, a small local model; continues if stopped.
 	@$(BIN)/mlab prepare house-price
@@ -95,7 +99,7 @@ fresh:  ## Run the commands of README and docs in a fresh clone; at most 15 minu
 	@$(PIP) -e '.[dev,local,langchain,ray,slurm]'
 	@touch $@
 
-.PHONY: bwrap chromium slurm
+.PHONY: bwrap chromium slurm qemu
 bwrap:
 	@tools/need.sh bwrap bubblewrap
 
@@ -104,6 +108,10 @@ chromium:
 
 slurm:
 	@PATH=$$PATH:/usr/sbin tools/need.sh slurmctld "slurmctld slurmd slurm-client munge"
+
+qemu:
+	@tools/need.sh qemu-system-x86_64 qemu-system-x86
+	@tools/need.sh mmdebstrap "mmdebstrap e2fsprogs cpio kmod openssh-client"
 
 clean:  ## Remove the virtual environment; the data cache and runs/ stay.
 	rm -rf .venv

@@ -1,7 +1,8 @@
 """Hours of misfortune in minutes: many runs, killed again and again, nothing lost.
 
 Run it as `python tools/soak.py [--minutes 15] [--parts boundaries]`; it exits 1 where a
-run came out differently, memory grew, or anything was left behind.
+run came out differently, memory grew, or anything was left behind. The part `attacks`
+has as many minutes again: 500 executions of random attacks in a row.
 """
 
 import argparse
@@ -31,6 +32,8 @@ from tests.faults.killing import (  # noqa: E402
     undisturbed,
 )
 from tests.faults.plans import plan_for  # noqa: E402
+from tests.redteam.in_a_row import attack_in_a_row  # noqa: E402
+from tests.redteam.setup import open_setup  # noqa: E402
 
 from mlagentbench.core.cache import default_cache  # noqa: E402
 
@@ -38,7 +41,7 @@ T = TypeVar("T")
 
 SHOWN = (0.1, 0.2, 0.5, 1.0)
 """Shares of the runs after which figures are printed."""
-PARTS = ("runs", "moments", "boundaries", "disks")
+PARTS = ("runs", "moments", "boundaries", "disks", "attacks")
 MOMENTS = 40
 BATCH = 8
 
@@ -135,6 +138,22 @@ class Soak:
         self.say(f"{what}: {done} of {len(things)} tried, {len(found)} problems")
         self.problems += found
 
+    def attacks(self, count: int, minutes: float) -> None:
+        """Carry out random attacks in a row, with minutes of their own."""
+        self._ends = time.monotonic() + 60 * minutes
+        with open_setup(default_cache()) as setup:
+            row = attack_in_a_row(setup, count, self.chance, self._ends, self.progress)
+        done = len(row.memory_mb)
+        self.say(
+            f"{done} attacks in a row: memory {row.memory_mb[0]:.0f} to"
+            f" {row.memory_mb[-1]:.0f} MB, {row.growth:+.1%} when warm,"
+            f" {row.descriptors[-1]} open descriptors, {len(row.succeeded)} succeeded,"
+            f" {row.left or 'nothing left behind'}"
+        )
+        self.problems += row.problems
+        if done < count:
+            self.problems.append(f"only {done} of {count} attacks in {minutes:g} min")
+
     def look_for_leftovers(self) -> None:
         """Say what is left on the machine."""
         left = self.place.leftovers()
@@ -151,8 +170,11 @@ def main() -> int:
         soak.say(f"seed {given.seed}")
         if "runs" in given.parts:
             soak.many_runs(given.runs, given.at_once)
-        _one_run_at_a_time(soak, given.parts)
+        if set(given.parts) & {"moments", "boundaries", "disks"}:
+            _one_run_at_a_time(soak, given.parts)
         soak.look_for_leftovers()
+    if "attacks" in given.parts:
+        soak.attacks(given.attacks, given.minutes)
     for problem in soak.problems:
         soak.say(problem)
     return 1 if soak.problems else 0
@@ -178,6 +200,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=15.0)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--attacks", type=int, default=500)
     parser.add_argument("--at-once", type=int, default=8)
     parser.add_argument("--seed", type=int, default=secrets.randbelow(10_000))
     return parser.parse_args()

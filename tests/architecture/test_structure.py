@@ -37,6 +37,8 @@ _LENGTH = "too long for one file with its importer"
 ONE_IMPORTER = {
     "agents.paper.loop": "one loop for several agents",
     "agents.research.researcher": _LENGTH,
+    "environment.sandbox.disk_use": _LENGTH,
+    "environment.sandbox.memory_use": _LENGTH,
     "environment.sandbox.timeouts": "people look for timeouts by that name",
     "environment.snapshots.restore": _LENGTH,
     "environment.snapshots.retention": _LENGTH,

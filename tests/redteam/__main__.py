@@ -1,4 +1,4 @@
-"""Try every attack, or those named: `python -m tests.redteam [NAME ...]`."""
+"""Try all or some attacks as this user: `python -m tests.redteam [NAME ...]`."""
 
 import argparse
 import sys
@@ -19,9 +19,12 @@ def main() -> int:
     with open_setup(asked.cache, asked.agent_env) as setup:
         failures = 0
         for attack in attacks:
-            result = tried(setup, attack)
+            result = tried(setup, attack, live=asked.live)
             _print(f"{result} ({result.seconds:.1f} s)")
             failures += not result.ok
+            if asked.results is not None:
+                with asked.results.open("a") as file:
+                    file.write(f"{result.model_dump_json()}\n")
         left = setup.leftovers()
     _print(f"{len(attacks)} attacks, {failures} of them not as they must be; {left}")
     return 1 if failures or left.any or not attacks else 0
@@ -34,6 +37,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", help="attacks to try; all when absent")
     parser.add_argument("--cache", type=Path, default=default_cache())
     parser.add_argument("--agent-env", type=Path, help="instead of the cache's own")
+    parser.add_argument("--results", type=Path, help="file to add results to, as JSON")
+    parser.add_argument(
+        "--no-live",
+        dest="live",
+        action="store_false",
+        help="do not try the attacks without the protection",
+    )
     return parser.parse_args()
 
 

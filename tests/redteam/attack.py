@@ -1,8 +1,10 @@
 """An attack: a script, and its required outcome."""
 
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 
@@ -27,12 +29,23 @@ class Observed(Record):
     given: dict[str, str]
 
 
+NO_DISK = "disk too small"
+TOO_SLOW = "too slow to tell"
+
+
 @dataclass(frozen=True)
 class Seen:
     """What came of an attack, on either side."""
 
     succeeded: bool
     evidence: str
+    unclear: Literal["", "disk too small", "too slow to tell"] = ""
+    """Why nothing is known: the machine was at fault, not the sandbox."""
+
+    @property
+    def verdict(self) -> str:
+        """The outcome in the words of the table."""
+        return self.unclear or ("SUCCEEDED" if self.succeeded else "stopped")
 
 
 class Attack(Record):
@@ -52,10 +65,18 @@ class Attack(Record):
     """The longest its execution may take."""
     files: int | None = None
     """How many files the watchdog allows, where its own number takes too long."""
-    needs_root: bool = False
-    """Without the protection, only root could do it; others the kernel stops."""
+    disk_mb: int = 100
+    """The free disk that it needs on either side."""
+    live_as: Literal["anyone", "root", "user"] = "anyone"
+    """Who can do it without the protection; others the kernel stops, or allows all."""
     machine: str | None = None
     """The architecture it is written for, where it is for one only."""
+
+    @property
+    def is_live_here(self) -> bool:
+        """Whether this user can show that it works without the protection."""
+        me = "root" if os.geteuid() == 0 else "user"
+        return self.live_as in ("anyone", me)
 
     @property
     def script(self) -> str:

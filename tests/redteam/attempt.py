@@ -1,6 +1,8 @@
 """One attack in a real sandbox, through the actions an agent has, and its result."""
 
 import asyncio
+import errno
+import shutil
 import subprocess
 import time
 from dataclasses import dataclass
@@ -10,6 +12,8 @@ from unittest.mock import patch
 from inspect_ai.model import GenerateConfig
 from tests.redteam.attack import (
     ATTACKS,
+    NO_DISK,
+    TOO_SLOW,
     Attack,
     BrokenAttackError,
     HarnessFaultError,
@@ -30,6 +34,13 @@ from mlagentbench.run.job import Job
 from mlagentbench.run.validation import refusal
 
 HELPER = "evidence.py"
+_RESERVE_MB = 1000
+"""Free disk that is left to everybody else on the machine."""
+_HOLD_SECONDS = 10
+"""How long an attack keeps what it took, on a machine of ordinary speed."""
+_PAUSE_SECONDS = 0.02
+_SLOWER = 4
+"""A machine so many times slower than at the start says nothing about time."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,7 @@ class Attempt:
     attack: Attack
     context: ActionContext
     sandbox: BwrapSandbox
+    loosened: bool = False
 
     @property
     def workspace(self) -> Path:
@@ -60,17 +72,44 @@ class Attempt:
         """Write the attack's script and what it needs, and execute it."""
         helper = (ATTACKS.parent / HELPER).read_text(encoding="utf-8")
         await self.act("Write File", file_name=HELPER, content=helper)
-        hints = hints_text(self.setup.hints)
+        hints = hints_text(self.setup.hints, **self._pace())
         await self.act("Write File", file_name="hints.json", content=hints)
         name = f"{self.attack.name}.py"
         await self.act("Write File", file_name=name, content=self.attack.script)
         return await self.act("Execute Script", script_name=name)
+
+    def _pace(self) -> dict[str, object]:
+        """Return how long to hold what was taken, and the limit that must hold."""
+        if self.loosened:
+            return {"hold": 0, "pause": 0, "limit_mb": None}
+        limits = self.attack.limits
+        limit = limits.get("memory_mb", limits.get("workspace_mb"))
+        hold = round(_HOLD_SECONDS * self.setup.slowness)
+        return {"hold": hold, "pause": _PAUSE_SECONDS, "limit_mb": limit}
+
+    @property
+    def progress(self) -> str:
+        """How much an attack had taken when it ended, in words."""
+        try:
+            return f"{int((self.workspace / 'progress').read_text())} MB were taken"
+        except (OSError, ValueError):
+            return ""
+
+    def by_time(self, seen: Seen) -> Seen:
+        """Return a success that rests on time, or that the machine was too slow."""
+        if not seen.succeeded or self.setup.measured_slowness() <= (
+            _SLOWER * self.setup.slowness
+        ):
+            return seen
+        return Seen(False, seen.evidence, unclear=TOO_SLOW)
 
 
 async def perform(
     setup: AttackSetup, attack: Attack, *, loosened: bool = False
 ) -> Seen:
     """Carry out an attack; `loosened` leaves the limits that a run has."""
+    if missing := _missing_disk(setup, attack):
+        return Seen(False, missing, unclear=NO_DISK)
     config = setup.job.sandbox_config(seed=1)
     files = watchdog.FILES_AT_MOST
     if not loosened:
@@ -86,9 +125,12 @@ async def perform(
         services = AttackServices(setup.job, sandbox, attack)
         task, problem = setup.job.task, setup.job.problem
         context = ActionContext(task, sandbox, problem, services)
-        seen = await attack.sandboxed(Attempt(setup, attack, context, sandbox))
+        attempt = Attempt(setup, attack, context, sandbox, loosened)
+        seen = await attack.sandboxed(attempt)
     except HarnessFaultError as fault:
         seen = Seen(True, f"the run would be broken: {fault}")
+        if _is_full(fault.__cause__):
+            seen = Seen(False, seen.evidence, unclear=NO_DISK)
     finally:
         await BwrapSandbox.sample_cleanup(
             attack.name, config, opened, interrupted=False
@@ -123,39 +165,68 @@ class AttackServices:
 
 
 class Result(Record):
-    """What is known about one attack after it was tried on both sides."""
+    """What is known about one attack after it was tried."""
 
     attack: str
     in_sandbox: Seen
-    unprotected: Seen
+    unprotected: Seen | None
+    """None if it was not tried without the protection."""
     seconds: float
 
     @property
     def ok(self) -> bool:
-        """Whether the attack works, and the sandbox stops it."""
-        return self.unprotected.succeeded and not self.in_sandbox.succeeded
+        """Whether the sandbox stops it, and it works without if that was tried."""
+        live = self.unprotected is None or self.unprotected.succeeded
+        return live and self.in_sandbox.verdict == "stopped"
 
     def __str__(self) -> str:
         """One line: attack, outcome, live without protection, evidence."""
-        outcome = "SUCCEEDED" if self.in_sandbox.succeeded else "stopped"
-        live = "yes" if self.unprotected.succeeded else "NO"
+        live, bare = "not tried", ""
+        if self.unprotected is not None:
+            live = self.unprotected.unclear or (
+                "yes" if self.unprotected.succeeded else "NO"
+            )
+            bare = f" || unprotected: {_short(self.unprotected)}"
         return (
-            f"{self.attack:<24} | {outcome:<9} | live without protection: {live:<3} | "
-            f"{_short(self.in_sandbox)} || unprotected: {_short(self.unprotected)}"
+            f"{self.attack:<24} | {self.in_sandbox.verdict:<9} | "
+            f"live without protection: {live:<3} | {_short(self.in_sandbox)}{bare}"
         )
 
 
-def tried(setup: AttackSetup, attack: Attack) -> Result:
+def tried(setup: AttackSetup, attack: Attack, *, live: bool = True) -> Result:
     """Carry out an attack in the sandbox, then without the protection."""
     began = time.monotonic()
     in_sandbox = _seen(perform(setup, attack), broken_means=True)
-    unprotected = _seen(attack.live(setup, attack), broken_means=False)
+    unprotected = None
+    if live and attack.is_live_here:
+        unprotected = _tried_bare(setup, attack)
     return Result(
         attack=attack.name,
         in_sandbox=in_sandbox,
         unprotected=unprotected,
         seconds=time.monotonic() - began,
     )
+
+
+def _tried_bare(setup: AttackSetup, attack: Attack) -> Seen:
+    if missing := _missing_disk(setup, attack):
+        return Seen(False, missing, unclear=NO_DISK)
+    try:
+        return _seen(attack.live(setup, attack), broken_means=False)
+    finally:
+        # What it wrote is in nobody's way any more.
+        bare = setup.scratch / "bare" / attack.name
+        subprocess.run(["/bin/rm", "-rf", "--", str(bare)], check=False)
+
+
+def _missing_disk(setup: AttackSetup, attack: Attack) -> str:
+    free = shutil.disk_usage(setup.scratch).free // 2**20
+    needed = attack.disk_mb + _RESERVE_MB
+    return f"{free} MB are free, {needed} are needed" if free < needed else ""
+
+
+def _is_full(error: BaseException | None) -> bool:
+    return isinstance(error, OSError) and error.errno == errno.ENOSPC
 
 
 def _short(seen: Seen) -> str:
@@ -170,4 +241,7 @@ def _seen(
     try:
         return asyncio.run(attempt)
     except (BrokenAttackError, OSError, subprocess.SubprocessError) as broken:
-        return Seen(broken_means, f"broken attack: {broken!r}")
+        evidence = f"broken attack: {broken!r}"
+        if _is_full(broken):
+            return Seen(False, evidence, unclear=NO_DISK)
+        return Seen(broken_means, evidence)

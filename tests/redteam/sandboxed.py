@@ -2,22 +2,31 @@
 
 import asyncio
 import resource
+import subprocess
 import time
 from collections.abc import Awaitable, Callable
 
-from tests.redteam.attack import Observed, Seen, evidence_in
-from tests.redteam.attempt import Attempt
+from tests.redteam.attack import ATTACKS, Observed, Seen, evidence_in
+from tests.redteam.attempt import HELPER, Attempt
+from tests.redteam.checks import in_checks
 from tests.redteam.leftovers import processes_in
-from tests.redteam.setup import label_rows
+from tests.redteam.meanwhile import Act, when_ready
+from tests.redteam.setup import hints_text, label_rows
 
 from mlagentbench.core.errors import SubmissionError
+from mlagentbench.environment.snapshots.snapshot_store import (
+    SnapshotLimits,
+    SnapshotStore,
+    StatCache,
+)
 from mlagentbench.environment.workspace import collect
 
 Sandboxed = Callable[[Attempt], Awaitable[Seen]]
 
 PROMPT = 45.0
 """Seconds within which the harness must be back when it need not wait at all, on a busy
-machine too; what would have it wait lasts a minute or more."""
+machine of ordinary speed; what would have it wait never ends."""
+_TIME_IS_UP = "stopped after"
 
 
 async def script(attempt: Attempt) -> Seen:
@@ -30,12 +39,13 @@ def stopped_by(*notices: str) -> Sandboxed:
 
     async def sandboxed(attempt: Attempt) -> Seen:
         said = (await attempt.run()).text
+        taken = attempt.progress
         if "SUCCEEDED: " in said or "FAILED: " in said:
-            return evidence_in(said)
+            return attempt.by_time(evidence_in(said))
         lines = [line for line in said.splitlines() if any(n in line for n in notices)]
         if lines:
-            return Seen(False, lines[0])
-        return Seen(True, f"not stopped: {said[-200:]}")
+            return Seen(False, f"{lines[0]} {taken}")
+        return attempt.by_time(Seen(True, f"not stopped: {said[-200:]} {taken}"))
 
     return sandboxed
 
@@ -47,16 +57,16 @@ async def nobody_is_left(attempt: Attempt) -> Seen:
     late = time.monotonic() - began - attempt.attack.seconds
     alive = processes_in(attempt.workspace.parent)
     stopped = f"stopped after {attempt.attack.seconds:g} s" in step.text
-    return Seen(
-        bool(alive) or not stopped or late >= PROMPT,
-        f"{len(alive)} processes left, {late:.1f} s after the time limit",
-    )
+    said = f"{len(alive)} processes left, {late:.1f} s after the time limit"
+    if alive or not stopped:
+        return Seen(True, said)
+    return attempt.by_time(Seen(late >= PROMPT * attempt.setup.slowness, said))
 
 
 async def ends_by_its_limit(attempt: Attempt) -> Seen:
     """Demand an ordinary time-out, however long dying takes."""
     said = (await attempt.run()).text
-    ordinary = "stopped after" in said or "memory limit" in said
+    ordinary = _TIME_IS_UP in said or "memory limit" in said
     return Seen(not ordinary, said.splitlines()[0])
 
 
@@ -67,8 +77,9 @@ async def is_back_at_once(attempt: Attempt) -> Seen:
     took = time.monotonic() - began
     alive = processes_in(attempt.workspace.parent)
     words = "half a line" in said or "FAILED: " in said
+    # What was left behind never ends, so a harness that waits is back with the notice.
     return Seen(
-        took > PROMPT or bool(alive) or not words,
+        _TIME_IS_UP in said or bool(alive) or not words,
         f"back after {took:.1f} s with all output, {len(alive)} left alive",
     )
 
@@ -79,8 +90,10 @@ async def output_is_bounded(attempt: Attempt) -> Seen:
     step = await attempt.run()
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     size = len(step.text)
+    # On a slow machine its time may be up before it has printed everything.
+    ended = step.ok or _TIME_IS_UP in step.text
     return Seen(
-        not step.ok or size > 50_000 or grown > 200_000,
+        not ended or size > 50_000 or grown > 200_000,
         f"{size} characters shown, host grew by {grown // 1000} MB",
     )
 
@@ -130,10 +143,10 @@ async def refused_as_submission(attempt: Attempt) -> Seen:
     shown = await attempt.act("Read File", file_name="submission.csv")
     took = time.monotonic() - began
     leaked = label_rows(attempt.setup.job).decode() in shown.text
-    return Seen(
-        checked.ok or shown.ok or leaked or took > PROMPT,
-        f"{checked.text.splitlines()[0]} ({took:.1f} s)",
-    )
+    said = f"{checked.text.splitlines()[0]} ({took:.1f} s)"
+    if checked.ok or shown.ok or leaked:
+        return Seen(True, said)
+    return attempt.by_time(Seen(took > PROMPT * attempt.setup.slowness, said))
 
 
 async def kept_without_its_mode(attempt: Attempt) -> Seen:
@@ -283,3 +296,70 @@ async def listing_is_plain(attempt: Attempt) -> Seen:
         bool(odd or forged),
         f"{len(lines)} lines, not printable or forged: {odd + forged}",
     )
+
+
+def meanwhile(act: Act) -> Sandboxed:
+    """Let the host or another sandbox act while the script has all in place.
+
+    The evidence is what `act` saw, or else what the script says afterwards.
+    """
+
+    async def sandboxed(attempt: Attempt) -> Seen:
+        running = asyncio.ensure_future(attempt.run())
+        neighbour = attempt.setup.neighbour
+
+        async def look() -> str:
+            name = f"{attempt.attack.name}.py"
+            neighbour.write(name, attempt.attack.script.encode())
+            neighbour.write(HELPER, (ATTACKS.parent / HELPER).read_bytes())
+            neighbour.write("hints.json", hints_text(attempt.setup.hints).encode())
+            done = await neighbour.execute(["python", name, "look"], timeout=240)
+            return (done.stdout + done.stderr).decode(errors="replace")
+
+        seen = await when_ready(attempt.workspace, running.done, act, look)
+        said = (await running).text
+        return seen or evidence_in(said)
+
+    return sandboxed
+
+
+def snapshots_stay_below(megabytes: int, steps: int = 5) -> Sandboxed:
+    """Demand that the snapshots of a few steps take little of the host's disk.
+
+    The quota of a run is set to half of `megabytes`.
+    """
+
+    async def sandboxed(attempt: Attempt) -> Seen:
+        place = attempt.setup.scratch / "snapshots" / attempt.attack.name
+        quota = dict.fromkeys(_quota_fields(), megabytes // 2)
+        store = SnapshotStore(place, run="redteam", limits=SnapshotLimits(**quota))
+        cache, taken = StatCache(), []
+        for _ in range(steps):
+            await attempt.run()
+            taken.append(store.take(attempt.workspace, previous=cache).id)
+            store.retain(taken, None, attempt.context.task.submission)
+        size = sum(path.lstat().st_blocks for path in place.rglob("*")) * 512 // 10**6
+        subprocess.run(["/bin/rm", "-rf", "--", str(place)], check=True)
+        return Seen(size > megabytes, f"{size} MB of snapshots after {steps} steps")
+
+    return sandboxed
+
+
+def _quota_fields() -> list[str]:
+    """Return the limits of all snapshots of a run together, which may be none."""
+    return [name for name in SnapshotLimits.model_fields if name not in ("files", "mb")]
+
+
+async def nothing_is_free(attempt: Attempt) -> Seen:
+    """Demand that the budget counts what submitted code takes while it is checked."""
+    found = await in_checks(attempt.setup, attempt.attack)
+    return Seen(
+        found.counted < 0.8 * found.burnt,
+        f"{found.burnt:.1f} s were used in checks, {found.counted:.1f} s were counted",
+    )
+
+
+async def hidden_stays_hidden(attempt: Attempt) -> Seen:
+    """Demand that no record names a hidden input that submitted code saw."""
+    found = await in_checks(attempt.setup, attempt.attack)
+    return Seen(bool(found.leaks), f"in {found.leaks or 'no record'}: a hidden input")

@@ -3,6 +3,7 @@
 The secrets are laid out on the host to be stolen; hints tell an attack where they are.
 """
 
+import asyncio
 import base64
 import ctypes
 import hashlib
@@ -14,7 +15,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,8 +35,14 @@ from mlagentbench.run.make_jobs import Services, make_jobs
 from mlagentbench.tasks.load import CANARY
 
 _KEY_NAME = "ANTHROPIC_API_KEY"
+_ORDINARY_SECONDS = 0.5
+"""For starting Python in a sandbox, on a machine of ordinary speed that is busy."""
 _REMOVE_SEGMENT = 0
 _libc = ctypes.CDLL(None, use_errno=True)
+
+
+PACE: dict[str, object] = {"hold": 0, "pause": 0, "limit_mb": None}
+"""Of an attack that nobody is expected to stop: it holds nothing for long."""
 
 
 @contextmanager
@@ -69,6 +78,7 @@ def baits(job: Job, scratch: Path) -> Iterator[dict[str, object]]:
             "shm_file": str(shared),
             "descriptor": labels,
             "bare": False,
+            **PACE,
         }
 
 
@@ -133,7 +143,13 @@ class AttackSetup:
     hints: dict[str, object]
     neighbour: Sandbox
     """Another run's sandbox, open at the same time."""
+    slowness: float = 1.0
+    """How many times slower the machine is than an ordinary one; at least 1."""
     sandboxes_seen: set[str] = field(default_factory=set)
+
+    def measured_slowness(self) -> float:
+        """Measure how slow the machine is just now."""
+        return _slowness(self.neighbour)
 
     def digest(self) -> str:
         """Return a digest of everything that must never change."""
@@ -164,7 +180,7 @@ def open_setup(cache: Path, agent_env: Path | None = None) -> Iterator[AttackSet
         neighbour = _open_neighbour(job)
         with closing(neighbour), baits(job, scratch) as hints:
             hints["other_sandbox"] = str(neighbour.workspace / "secret.txt")
-            yield AttackSetup(job, scratch, hints, neighbour)
+            yield AttackSetup(job, scratch, hints, neighbour, _slowness(neighbour))
     finally:
         tempfile.tempdir = before
         tidy(scratch)
@@ -190,6 +206,15 @@ def _open_neighbour(job: Job) -> Sandbox:
     box = open_sandbox(config.sandboxes, config.spec, config.limits)
     box.write("secret.txt", b"another run's idea")
     return box
+
+
+def _slowness(sandbox: Sandbox) -> float:
+    began = time.monotonic()
+    # The caller's event loop may be running, so this one has a thread of its own.
+    with ThreadPoolExecutor(1) as thread:
+        command = ["python", "-c", "pass"]
+        thread.submit(lambda: asyncio.run(sandbox.execute(command))).result()
+    return max(1.0, (time.monotonic() - began) / _ORDINARY_SECONDS)
 
 
 def _make_job(cache: Path, scratch: Path, agent_env: Path | None) -> Job:

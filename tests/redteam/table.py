@@ -1,82 +1,61 @@
 """The attacks, all of them, in the order in which they are tried."""
 
-import os
 import platform
-from typing import Any
+from collections.abc import Iterable
 
 from tests.redteam import sandboxed, unprotected
 from tests.redteam.attack import Attack
-from tests.redteam.sandboxed import Sandboxed, script
-from tests.redteam.unprotected import Live, bare, falls_for, loosened
-
-_DISK: dict[str, Any] = {
-    "sandboxed": sandboxed.stopped_by("disk limit of"),
-    "limits": {"workspace_mb": 50},
-}
-_MEMORY: dict[str, Any] = {
-    "sandboxed": sandboxed.stopped_by("memory limit was reached"),
-    "live": loosened,
-    "limits": {"memory_mb": 400},
-}
-
-
-def _row(
-    name: str, must: str, sandboxed: Sandboxed = script, live: Live = bare, **more: Any
-) -> Attack:
-    return Attack(name=name, must=must, sandboxed=sandboxed, live=live, **more)
-
-
-def _planted(kind: str, live: Live) -> Attack:
-    refused = sandboxed.refused_as_submission
-    return _row(f"submission_{kind}", "it is refused at once", refused, live)
-
+from tests.redteam.kernel_attacks import CALLS, FIRST_PROCESS, KERNEL
+from tests.redteam.resource_attacks import RESOURCES
+from tests.redteam.rows import DISK, PROCESSES, disk, memory, planted, row
+from tests.redteam.unprotected import falls_for, loosened
 
 # Attacks that read or reach files, processes and sockets outside the sandbox.
 REACH = (
-    _row("labels_by_path", "no path leads there"),
-    _row("labels_by_name", "no such name is visible"),
-    _row("harness_by_path", "no path leads there"),
-    _row("harness_by_name", "no such name is visible"),
-    _row(
+    row("labels_by_path", "no path leads there"),
+    row("labels_by_name", "no such name is visible"),
+    row("harness_by_path", "no path leads there"),
+    row("harness_by_name", "no such name is visible"),
+    row(
         "secrets_by_content",
         "no visible text holds them",
         live=unprotected.bare_finds_all,
         seconds=180,
     ),
-    _row("harness_by_import", "it cannot be imported"),
-    _row("home_folder", "they hold nothing"),
-    _row("other_sandbox", "it cannot be opened"),
-    _row("host_environment", "no environment has them"),
-    _row("host_through_proc", "no process leads there"),
-    _row("inherited_descriptors", "only the standard streams"),
-    _row("shared_memory", "there is none"),
-    _row("host_processes", "none can be seen or signalled"),
-    _row("process_memory", "it is refused", needs_root=True),
-    _row("network_loopback", "there is no network"),
-    _row("network_abstract_socket", "they are not there"),
-    _row("network_socket_file", "they are not there"),
-    _row("vsock", "the family is refused"),
-    _row("odd_sockets", "they are refused", needs_root=True),
+    row("harness_by_import", "it cannot be imported"),
+    row("home_folder", "they hold nothing"),
+    row("other_sandbox", "it cannot be opened"),
+    row("host_environment", "no environment has them"),
+    row("host_through_proc", "no process leads there"),
+    row("inherited_descriptors", "only the standard streams"),
+    row("shared_memory", "there is none"),
+    row("host_processes", "none can be seen or signalled"),
+    row("process_memory", "it is refused", live_as="root"),
+    row("network_loopback", "there is no network"),
+    row("network_abstract_socket", "they are not there"),
+    row("network_socket_file", "they are not there"),
+    row("vsock", "the family is refused"),
+    row("odd_sockets", "they are refused", live_as="root"),
 )
 # Attacks that change the machine, or read-only files.
 MACHINE = (
-    _row("kernel_settings", "none opens", needs_root=True),
-    _row("namespaces", "every call is refused"),
-    _row("foreign_calls", "they are refused", machine="x86_64"),
-    _row("mounts", "every call is refused"),
-    _row("devices", "none opens or can be made"),
-    _row("root_rights", "they cannot be won", needs_root=True),
-    _row("kernel_corners", "the calls are refused"),
-    _row("file_handles", "the calls are refused"),
-    _row("cores", "it stays on its core"),
-    _row("control_groups", "there are no groups", needs_root=True),
-    _row("system_files", "none opens", needs_root=True),
-    _row("data_by_spelling", "it is refused"),
-    _row("data_by_rename", "it is refused"),
-    _row("data_by_link", "it is refused"),
-    _row("data_by_mode", "it is refused"),
-    _row("data_by_descriptor", "it is refused"),
-    _row(
+    row("kernel_settings", "none opens", live_as="root"),
+    row("namespaces", "every call is refused"),
+    row("foreign_calls", "they are refused", machine="x86_64"),
+    row("mounts", "every call is refused"),
+    row("devices", "none opens or can be made", live_as="root"),
+    row("root_rights", "they cannot be won", live_as="root"),
+    row("kernel_corners", "the calls are refused"),
+    row("file_handles", "the calls are refused"),
+    row("cores", "it stays on its core"),
+    row("control_groups", "there are no groups", live_as="root"),
+    row("system_files", "none opens", live_as="root"),
+    row("data_by_spelling", "it is refused"),
+    row("data_by_rename", "it is refused"),
+    row("data_by_link", "it is refused"),
+    row("data_by_mode", "it is refused"),
+    row("data_by_descriptor", "it is refused"),
+    row(
         "data_by_actions",
         "every action is refused",
         sandboxed.actions_keep_off_the_data,
@@ -85,74 +64,75 @@ MACHINE = (
 )
 # Attacks that take more than their share, or do not end.
 TAKE = (
-    _row("fork_bomb", "forking is refused at the limit", limits={"processes": 64}),
-    _row("memory_one", "it is killed at its limit", **_MEMORY),
-    _row("memory_many", "it is killed at its limit", **_MEMORY),
-    _row("memory_nameless", "it is killed at its limit", **_MEMORY),
-    _row("disk_bytes", "it is killed at its limit", live=loosened, **_DISK),
-    _row("disk_nameless", "it is killed at its limit", live=loosened, **_DISK),
-    _row("disk_closed", "it is killed at its limit", live=loosened, **_DISK),
-    _row("disk_reserved", "reserving is refused", **_DISK),
-    _row(
+    row("fork_bomb", "forking is refused at the limit", limits=PROCESSES),
+    memory("memory_one"),
+    memory("memory_many"),
+    memory("memory_nameless"),
+    disk("disk_bytes"),
+    disk("disk_nameless"),
+    disk("disk_closed"),
+    row("disk_reserved", "reserving is refused", **(DISK | {"disk_mb": 2500})),
+    row(
         "disk_ratchet",
         "overruns do not add up",
         sandboxed.grows_no_further,
         unprotected.adds_up,
-        limits=_DISK["limits"],
+        limits=DISK["limits"],
+        disk_mb=1500,
     ),
-    _row(
+    row(
         "disk_files",
         "it is killed at the file limit",
-        _DISK["sandboxed"],
+        DISK["sandboxed"],
         loosened,
         files=2000,
     ),
-    _row("sparse_file", "the size is refused"),
-    _row(
+    row("sparse_file", "the size is refused"),
+    row(
         "deep_folders",
         "they are listed and removed",
         sandboxed.folder_removed,
         falls_for(unprotected.COPY_ALL, by="Error"),
     ),
-    _row(
+    row(
         "flood",
         "little of it is kept",
         sandboxed.output_is_bounded,
         unprotected.fills_a_capturing_harness,
     ),
-    _row(
+    row(
         "stderr_flood",
         "it is back with the output",
         sandboxed.is_back_at_once,
         unprotected.blocks_a_line_reader,
     ),
-    _row(
+    row(
         "held_pipe",
         "it is back at once",
         sandboxed.is_back_at_once,
         unprotected.holds_a_waiting_harness,
     ),
-    _row(
+    row(
         "signal_ignorer",
         "it is dead when its time is up",
         sandboxed.nobody_is_left,
         unprotected.survives_sigterm,
         seconds=2,
     ),
-    _row(
+    row(
         "waiting_daemon",
         "no daemon outlives its script",
         sandboxed.submission_stays,
         unprotected.changes_it_later,
     ),
-    _row(
+    row(
         "slow_death",
         "it is an ordinary time-out",
         sandboxed.ends_by_its_limit,
         unprotected.dies_slowly,
         seconds=4,
     ),
-    _row(
+    row(
         "forged_refusal",
         "it is the script's own failure",
         sandboxed.fails_as_itself,
@@ -161,51 +141,60 @@ TAKE = (
 )
 # Attacks on the harness: files it collects, reads, lists and executes.
 SUBMISSION = (
-    _planted("symlink", unprotected.shows_the_labels),
-    _planted("fifo", falls_for(unprotected.READ, by="hangs")),
-    _planted("folder", falls_for(unprotected.READ, by="Error")),
-    _planted("sparse", falls_for(unprotected.READ, by="MemoryError")),
-    _planted("hard_link", falls_for(unprotected.READ, by="were")),
-    _planted("socket", falls_for(unprotected.READ, by="Error")),
-    _row(
+    planted("symlink", unprotected.shows_the_labels),
+    planted("fifo", falls_for(unprotected.READ, by="hangs")),
+    planted("folder", falls_for(unprotected.READ, by="Error")),
+    planted("sparse", falls_for(unprotected.READ, by="MemoryError")),
+    planted("hard_link", falls_for(unprotected.READ, by="were")),
+    planted("socket", falls_for(unprotected.READ, by="Error")),
+    row(
         "submission_set_uid",
         "only its bytes are kept",
         sandboxed.kept_without_its_mode,
         falls_for(unprotected.COPY, by="mode 6755"),
     ),
-    _row(
+    row(
         "folder_swap",
         "no swapped link is followed",
         sandboxed.never_follows_a_swap,
         unprotected.follows_a_swap,
     ),
-    _row(
+    row(
         "odd_names",
         "names are shown as plain text",
         sandboxed.listing_is_plain,
         falls_for(unprotected.LIST, by="forge"),
     ),
-    _row(
+    row(
         "shell_words",
         "a name is only a name",
         sandboxed.name_is_only_a_name,
         unprotected.runs_a_shell,
     ),
-    _row(
+    row(
         "paths_out",
         "every name is refused",
         sandboxed.actions_stay_inside,
         unprotected.reads_outside,
     ),
 )
-ATTACKS = {attack.name: attack for attack in (*REACH, *MACHINE, *TAKE, *SUBMISSION)}
+SAMPLE = (*REACH, *MACHINE, *TAKE, *SUBMISSION)
+"""The attacks that the tests try; `make redteam` tries all."""
+ATTACKS = {attack.name: attack for attack in (*SAMPLE, *KERNEL, *RESOURCES)}
 
 
-def attacks_here() -> list[Attack]:
-    """Return the attacks that mean something on this machine, for this user."""
-    return [
-        attack
-        for attack in ATTACKS.values()
-        if attack.machine in (None, platform.machine())
-        and (os.geteuid() == 0 or not attack.needs_root)
-    ]
+ELSEWHERE = (
+    *(one.name for one in (*REACH, *MACHINE) if one.name != "secrets_by_content"),
+    *(one.name for one in (*FIRST_PROCESS, *CALLS)),
+    *("fork_bomb", "memory_one", "memory_memfd_write", "memory_segments"),
+    *("memory_shm_names", "memory_page_tables", "memory_tcp", "memory_unix_stream"),
+    *("memory_pipes", "disk_bytes", "disk_in_flight", "disk_mapped"),
+    *("disk_thread_files", "disk_renamed", "disk_tiny_files", "disk_folders"),
+)
+"""For slow machines: attacks that are refused at once, and one of each class of memory
+and disk. `make machines` tries them."""
+
+
+def attacks_here(of: Iterable[Attack] = ATTACKS.values()) -> list[Attack]:
+    """Return the attacks that mean something on this machine."""
+    return [attack for attack in of if attack.machine in (None, platform.machine())]

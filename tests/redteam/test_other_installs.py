@@ -1,30 +1,32 @@
 """The same attacks on a harness that is installed or run in another way."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tests.redteam.ordinary import UID, VERSION, as_ordinary_user, copy_interpreter
+from tests.redteam.ordinary import (
+    VERSION,
+    as_ordinary_user,
+    copy_cache,
+    copy_interpreter,
+    environments,
+)
 from tests.redteam.table import ATTACKS
-
-from mlagentbench.environment.agent_env import find_agent_env
-from mlagentbench.tasks.load import load_task
-from mlagentbench.tasks.prepare import find_prepared
 
 PROJECT = Path(__file__).parents[2]
 ON_FILES = [
     name for name in ATTACKS if name.startswith(("labels_", "harness_", "secrets_"))
 ]
-QUICK = [
+# `make redteam` tries the complete list as an ordinary user.
+SAMPLE = [
     *(
         name
-        for name, attack in ATTACKS.items()
-        if name.startswith(("labels_", "harness_", "host_", "network_", "data_"))
-        and not attack.needs_root
+        for name in ATTACKS
+        if name.startswith(("labels_", "harness_", "network_", "data_"))
     ),
+    *("host_environment", "host_through_proc", "host_processes"),
     *("namespaces", "mounts", "vsock", "shared_memory", "other_sandbox", "cores"),
     *("inherited_descriptors", "foreign_calls", "fork_bomb", "memory_many"),
     *("disk_bytes", "signal_ignorer", "waiting_daemon", "submission_symlink"),
@@ -71,21 +73,10 @@ def _install_wheel(elsewhere: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the user is ordinary already")
 def test_an_ordinary_user_is_as_safe(elsewhere, cache):
-    agent_env = find_agent_env(cache, "base").path
     home = elsewhere / "home"
-    _copy_cache(cache, home, agent_env)
-    needs = [Path(sys.base_prefix), Path(sys.prefix), PROJECT, agent_env]
+    copy_cache(cache, home)
+    needs = [Path(sys.base_prefix), Path(sys.prefix), PROJECT, *environments(cache)]
     command = [sys.executable, "-m", "tests.redteam", "--cache", str(home / "cache")]
     tmp = str(home / "tmp")
-    done = as_ordinary_user([*command, *QUICK], needs=needs, home=home, TMPDIR=tmp)
+    done = as_ordinary_user([*command, *SAMPLE], needs=needs, home=home, TMPDIR=tmp)
     assert done.returncode == 0, done.stdout
-
-
-def _copy_cache(cache: Path, home: Path, agent_env: Path) -> None:
-    prepared = find_prepared(load_task("house-price"), cache)
-    shutil.copytree(prepared.folder, home / "cache" / "prepared" / prepared.folder.name)
-    (home / "cache" / "agent-env").mkdir()
-    (home / "cache" / "agent-env" / agent_env.name).symlink_to(agent_env)
-    (home / "tmp").mkdir()
-    for path in (home, *home.rglob("*")):
-        os.chown(path, UID, UID, follow_symlinks=False)

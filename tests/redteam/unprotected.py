@@ -9,6 +9,7 @@ memory and little time, opens them as if they were its own and must fail.
 import asyncio
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -20,6 +21,8 @@ from pathlib import Path
 
 from tests.redteam.attack import ATTACKS, Attack, Seen, evidence_in
 from tests.redteam.attempt import HELPER, perform
+from tests.redteam.checks import BURNT, MARK
+from tests.redteam.meanwhile import Act, when_ready
 from tests.redteam.sandboxed import DATA_NAMES, SHELL_NAMES, names_that_lead_out
 from tests.redteam.setup import AttackSetup, bare_workspace, hints_text, label_rows
 
@@ -131,7 +134,9 @@ async def changes_it_later(setup: AttackSetup, attack: Attack) -> Seen:
     printed(setup, attack)
     submission = folder_of(setup, attack) / "submission.csv"
     before = submission.read_bytes()
-    await asyncio.sleep(2.5)
+    end = time.monotonic() + _PATIENCE
+    while submission.read_bytes() == before and time.monotonic() < end:
+        await asyncio.sleep(0.1)
     changed = submission.read_bytes() != before
     return Seen(changed, "the submission changed after the end")
 
@@ -297,6 +302,85 @@ async def writes_data(setup: AttackSetup, attack: Attack) -> Seen:
     printed(setup, attack)
     done = host(setup, attack, WRITE, *DATA_NAMES)
     return Seen("wrote to 0" not in done.stdout, done.stdout.strip())
+
+
+def bare_meanwhile(act: Act) -> Live:
+    """Run the script as a plain child, and act while it has all in place."""
+
+    async def live(setup: AttackSetup, attack: Attack) -> Seen:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        with started(setup, attack, **pipes) as child:
+            folder = folder_of(setup, attack)
+
+            async def look() -> str:
+                python = str(setup.job.agent_env / "bin" / "python")
+                command = [python, f"{attack.name}.py", "look"]
+                return await asyncio.to_thread(_output_of, command, folder)
+
+            seen = await when_ready(folder, lambda: child.poll() is not None, act, look)
+            said = child.communicate(timeout=_PATIENCE)[0]
+        return seen or evidence_in(said)
+
+    return live
+
+
+def _output_of(command: list[str], folder: Path) -> str:
+    return subprocess.run(
+        command,
+        cwd=folder,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=_PATIENCE,
+    ).stdout
+
+
+def copies_exceed(megabytes: int, steps: int = 5) -> Live:
+    """Copy the whole folder after each step, as the original benchmark does."""
+
+    async def live(setup: AttackSetup, attack: Attack) -> Seen:
+        command = prepare_bare(setup, attack)
+        folder = folder_of(setup, attack)
+        size = 0
+        for _ in range(steps):
+            subprocess.run(command, cwd=folder, check=True, capture_output=True)
+            # A plain copy writes every hole as zeros.
+            size += sum(path.stat().st_size for path in folder.rglob("*"))
+        return Seen(
+            size > megabytes * 10**6, f"{size // 10**6} MB after {steps} copies"
+        )
+
+    return live
+
+
+async def computes(setup: AttackSetup, attack: Attack) -> Seen:
+    """Call submitted code as a harness that counts only its own executions."""
+    code = f"import {attack.name} as code; code.forward([], 0, 0, 0, 0)"
+    used = _called(setup, attack, f"import numpy\n{code}")[1]
+    return Seen(used >= BURNT, f"{used:.1f} CPU seconds, counted by nobody")
+
+
+async def shows_its_last_words(setup: AttackSetup, attack: Attack) -> Seen:
+    """Keep the end of its error stream, as a harness does to be helpful."""
+    code = f"import {attack.name} as c; c.forward(numpy.ones(9), 0, 0, 0, 0)"
+    said = _called(setup, attack, f"import numpy\n{code}")[0]
+    return Seen(MARK in said, said[-60:])
+
+
+def _called(setup: AttackSetup, attack: Attack, code: str) -> tuple[str, float]:
+    prepare_bare(setup, attack)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder_of(setup, attack),
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return done.stderr, after.ru_utime - before.ru_utime
 
 
 async def runs_a_shell(setup: AttackSetup, attack: Attack) -> Seen:

@@ -1,11 +1,16 @@
 """Write 600 MB as files of 1 MB."""
 
-import time
+from evidence import take
 
-from evidence import succeeded
+number = 0
 
-for number in range(600):
-    with open(f"{number}.bin", "wb") as file:
-        file.write(b"x" * 10**6)
-    time.sleep(0.002)
-succeeded("600 MB lie in the workspace")
+
+def piece():
+    global number
+    for _ in range(10):
+        with open(f"{number}.bin", "wb") as file:
+            file.write(b"x" * 10**6)
+        number += 1
+
+
+take(600, 10, piece)

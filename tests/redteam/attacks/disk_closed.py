@@ -1,16 +1,21 @@
 """Hide 600 MB in folders that are closed even to their owner."""
 
 import os
-import time
 
-from evidence import succeeded
+from evidence import take
 
-for number in range(60):
+number = 0
+
+
+def piece():
+    global number
     folder = f"shut{number}"
+    number += 1
     os.mkdir(folder)
     for part in range(10):
         with open(f"{folder}/{part}", "wb") as file:
             file.write(b"x" * 10**6)
     os.chmod(folder, 0)
-    time.sleep(0.02)
-succeeded("600 MB lie in closed folders")
+
+
+take(600, 10, piece)

@@ -1,0 +1,100 @@
+"""Submitted code that attacks while it is checked or graded, in real runs.
+
+The agent is a plain function on the host. It hands in the attack as its code, lets the
+harness check it, and writes down how much of the budget that took.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.redteam.attack import Attack, BrokenAttackError
+from tests.redteam.setup import AttackSetup
+from tests.support.code_task import quick_code_task
+
+from mlagentbench.agents.context import Context
+
+CHECKS = 2
+BURNT = 2.0
+"""CPU seconds that the attack uses each time it is run."""
+MARK = "LE" + "AK"
+_CODE = "REDTEAM_CODE"
+_PATIENCE = 600
+_RECORDS = ("scorecards.jsonl", "trace/*.jsonl", "report.html")
+
+
+class Found(NamedTuple):
+    """What the records of a run hold."""
+
+    burnt: float
+    counted: float
+    leaks: str
+    """The record that names a hidden input."""
+
+
+async def agent(context: Context) -> None:
+    """Hand in the attack; note the seconds left before and after some checks."""
+    code = Path(os.environ[_CODE]).read_text()
+    await context.act("Write File", file_name="layer.py", content=code)
+    left = [context.remaining().seconds]
+    for _ in range(CHECKS):
+        await context.act("Check Submission")
+        left.append(context.remaining().seconds)
+    await context.act("Write File", file_name="left.json", content=json.dumps(left))
+    await context.act("Final Answer", final_answer="done")
+
+
+async def in_checks(setup: AttackSetup, attack: Attack) -> Found:
+    """Run the agent with an attack as its code; return what was recorded."""
+    place = setup.scratch / "checks"
+    place.mkdir(exist_ok=True)
+    task = place / "task"
+    if not task.exists():
+        quick_code_task(task)
+    code = place / f"{attack.name}.py"
+    code.write_text(attack.script)
+    command = [
+        *(sys.executable, "-m", "mlagentbench", "run", str(task), "--yes"),
+        *("--agent", "tests.redteam.checks:agent", "--out", str(place / attack.name)),
+    ]
+    variables = {
+        "MLAB_CACHE": str(setup.job.prepared.cache),
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        _CODE: str(code),
+    }
+    done = await asyncio.to_thread(
+        subprocess.run,
+        command,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=_PATIENCE,
+        env={**os.environ, **variables},
+    )
+    try:
+        return _read(place / attack.name)
+    except (LookupError, ValueError, OSError) as error:
+        raise BrokenAttackError(f"{error!r}: {done.stdout[-600:]}") from error
+
+
+def _read(folder: Path) -> Found:
+    (trace,) = folder.rglob("trace/*.jsonl")
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    (noted,) = (
+        line["input"]["content"]
+        for line in lines
+        if line.get("input", {}).get("file_name") == "left.json"
+    )
+    left = json.loads(noted)
+    leaks = [
+        path.name
+        for pattern in _RECORDS
+        for path in trace.parent.parent.glob(pattern)
+        if MARK in path.read_text(errors="replace")
+    ]
+    return Found(BURNT * CHECKS, left[0] - left[-1], ", ".join(leaks))

@@ -38,10 +38,11 @@ class Found(NamedTuple):
 
 async def agent(context: Context) -> None:
     """Hand in the attack; note the seconds left before and after some checks."""
-    code = Path(os.environ[_CODE]).read_text()
-    await context.act("Write File", file_name="layer.py", content=code)
+    code = Path(os.environ[_CODE])
+    await context.act("Write File", file_name="layer.py", content=code.read_text())
     left = [context.remaining().seconds]
-    for _ in range(CHECKS):
+    # A check runs on visible inputs and may name them; only grading sees hidden ones.
+    for _ in range(CHECKS if code.name.startswith("check_") else 0):
         await context.act("Check Submission")
         left.append(context.remaining().seconds)
     await context.act("Write File", file_name="left.json", content=json.dumps(left))

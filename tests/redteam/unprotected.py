@@ -380,7 +380,8 @@ def _called(setup: AttackSetup, attack: Attack, code: str) -> tuple[str, float]:
         timeout=_PATIENCE,
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return done.stderr, after.ru_utime - before.ru_utime
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return done.stderr, used
 
 
 async def runs_a_shell(setup: AttackSetup, attack: Attack) -> Seen:

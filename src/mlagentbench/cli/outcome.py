@@ -22,7 +22,6 @@ from mlagentbench.experiment import (
     Experiment,
     last_attempts,
     missing_opinions,
-    same_task,
 )
 from mlagentbench.report import (
     OUTCOME_COLUMNS,
@@ -35,7 +34,7 @@ from mlagentbench.report import (
     view_of,
     write_report,
 )
-from mlagentbench.tasks import load_task
+from mlagentbench.tasks import find_recorded
 
 if TYPE_CHECKING:
     from mlagentbench.study import Study
@@ -114,9 +113,11 @@ def print_study(study: "Study", *, as_json: bool, report: Path | None = None) ->
 
 
 def _tasks_of(study: "Study") -> Iterator[TaskFacts]:
-    for task, edition in {(cell.task, cell.edition): None for cell in study.cells}:
+    asked = {(one.task, one.edition, one.task_digest): None for one in study.cells}
+    for source, edition, digest in asked:
         with suppress(BenchError):
-            yield task_facts(load_task(task, edition=edition))
+            task = find_recorded(source, edition, digest, study.named.task_paths)
+            yield task_facts(task)
 
 
 def _print_table(cards: list[Scorecard], tasks: tuple[TaskFacts, ...]) -> None:
@@ -168,4 +169,4 @@ def _known_tasks(experiment: Experiment) -> Iterator[TaskFacts]:
     with suppress(BenchError):
         for asked in experiment.spec.tasks:
             with suppress(BenchError):
-                yield task_facts(same_task(asked))
+                yield task_facts(experiment.task(asked))

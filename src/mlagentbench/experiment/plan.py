@@ -7,6 +7,7 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from mlagentbench.core import Budget, Origin, Record, RunId
 from mlagentbench.evaluation import Price
+from mlagentbench.tasks import is_folder
 
 NO_MODEL = "none"
 
@@ -88,6 +89,20 @@ class ExperimentOptions(Record):
         return [self.model, *self.roles.values(), *judge]
 
 
+class Named(Record):
+    """Code and addresses that the user has named.
+
+    An experiment's folder may come from anybody. What it names itself is not run.
+    """
+
+    task_paths: tuple[Path, ...] = ()
+    """Folders of tasks outside the suite."""
+    agents: tuple[str, ...] = ()
+    """Outside agents, as `module:function`."""
+    model_args: dict[str, Any] | None = None
+    """They may hold the address that keys are sent to, or let a model bring code."""
+
+
 class Plan(ExperimentOptions):
     """One agent on some tasks with some seeds."""
 
@@ -99,6 +114,15 @@ class Plan(ExperimentOptions):
     out: Path = Path("runs")
     name: str | None = None
     """The experiment's folder name; made from time, task and agent when absent."""
+
+    @property
+    def named(self) -> Named:
+        """The code that the user has named with this plan."""
+        return Named(
+            task_paths=tuple(Path(task) for task in self.tasks if is_folder(task)),
+            agents=(self.agent,),
+            model_args=self.model_args,
+        )
 
 
 def _with_pairs(name: str, given: dict[str, str]) -> str:

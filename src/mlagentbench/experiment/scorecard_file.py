@@ -6,7 +6,6 @@ A malformed line becomes a warning that names it; the other lines are still read
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import getitem
-from pathlib import Path
 
 from pydantic import ValidationError
 from pydantic_core import from_json
@@ -15,14 +14,6 @@ from mlagentbench.core import Scorecard
 
 _UNKNOWN_FIELD = "extra_forbidden"
 _LONGEST = 80
-
-
-def read_scorecards(
-    path: Path, has_task: Callable[[str], bool]
-) -> tuple[list[Scorecard], list[str]]:
-    """Return the readable scorecards, and warnings about malformed lines."""
-    raw = path.read_bytes() if path.exists() else b""
-    return parse_scorecards(raw, path.name, has_task)
 
 
 def parse_scorecards(

@@ -50,7 +50,12 @@ class TraceWriter:
 
 def read_trace(path: Path, run: str) -> Trace:
     """Read a trace; a truncated last line is dropped, any other is an error."""
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    return parse_trace(path.read_bytes() if path.exists() else b"", path, run)
+
+
+def parse_trace(content: bytes, path: Path, run: str) -> Trace:
+    """Return the trace in the contents of a file, as `read_trace` does."""
+    lines = content.split(b"\n")
     steps: list[Step] = []
     calls: list[ModelCall] = []
     resumed, end = 0, None

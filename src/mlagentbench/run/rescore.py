@@ -28,7 +28,7 @@ from mlagentbench.core import (
 )
 from mlagentbench.environment import SnapshotStore
 from mlagentbench.evaluation import EvaluationContext, Price, StepVerdict, beside_rules
-from mlagentbench.experiment import Experiment, StepScore, last_attempt_of, same_task
+from mlagentbench.experiment import Experiment, StepScore, last_attempt_of
 from mlagentbench.grading import grade_saved, shared_graders
 from mlagentbench.run.episode import evaluation_context, score_run, unscored_card
 from mlagentbench.tasks import Prepared, prepare_task
@@ -84,7 +84,7 @@ def rescore_experiment(
     require_linux("grading")
     with experiment.lock():
         spec = experiment.spec
-        tasks = {one.id: same_task(one) for one in spec.tasks}
+        tasks = {one.id: experiment.task(one) for one in spec.tasks}
         rescoring = Rescoring(
             experiment=experiment,
             tasks=tasks,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlagentbench.cli.options import json_option
+from mlagentbench.cli.options import json_option, task_path_option
 from mlagentbench.core import UsageError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     help="Print the paper's tables 3 and 4 by its rules and write no page. --csv and"
     " --latex then write these tables.",
 )
+@task_path_option
 @json_option
 def command(
     *,
@@ -37,6 +38,7 @@ def command(
     csv: Path | None,
     latex: Path | None,
     paper: bool,
+    task_path: tuple[Path, ...],
     as_json: bool,
 ) -> None:
     """Write an HTML report about experiments.
@@ -57,7 +59,7 @@ def command(
 
     if paper and out is not None:
         raise UsageError("--paper writes no page; remove --out")
-    view = view_of_results([open_results(address) for address in experiments])
+    view = view_of_results([open_results(address, task_path) for address in experiments])
     if paper:
         _report_as_paper(view, csv, latex, as_json=as_json)
         return

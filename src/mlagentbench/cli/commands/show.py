@@ -1,6 +1,7 @@
 """`mlab show`: a run's steps in the terminal."""
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,12 +13,19 @@ from mlagentbench.cli.console import (
     print_status,
     print_table,
 )
-from mlagentbench.cli.options import is_study, json_option, select_runs, split
+from mlagentbench.cli.options import (
+    is_study,
+    json_option,
+    named_agent_option,
+    select_runs,
+    split,
+    task_path_option,
+)
 from mlagentbench.core import RunId, Step, Trace, UsageError, harmless, truncate
 from mlagentbench.report import number
 
 if TYPE_CHECKING:
-    from mlagentbench.experiment import Experiment
+    from mlagentbench.experiment import Experiment, Named
 
 _COLOURS = {"+": "blue", "-": "yellow"}
 
@@ -35,6 +43,8 @@ _COLOURS = {"+": "blue", "-": "yellow"}
     type=click.IntRange(1),
     help="Print the prompt sent to the model at step K.",
 )
+@task_path_option
+@named_agent_option
 @json_option
 def command(
     *,
@@ -43,20 +53,26 @@ def command(
     step: int | None,
     diff: bool,
     prompt: int | None,
+    task_path: tuple[Path, ...],
+    agents: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Show the runs of an experiment, or the steps of a run.
 
     Lists the runs if EXP has several, and the steps if it has one. RUN is the id of a
     run, or the name of its task, agent or model. EXP may also be a study, and RUN a
-    cell of it.
+    cell of it. --diff and --prompt need the code of a task or an agent outside this
+    package, which you name with --task-path and --agent.
     """
+    from mlagentbench.experiment import Named
+
+    named = Named(task_paths=task_path, agents=agents)
     is_list = not (as_json or step or diff or prompt)
     address, name = split(experiment)
     if is_study(address):
-        chosen = _cells(address, run or name, is_list=is_list)
+        chosen = _cells(address, run or name, named, is_list=is_list)
     else:
-        found, runs = select_runs(experiment, run)
+        found, runs = select_runs(experiment, run, named)
         if is_list and len(runs) > 1:
             _print_runs(found, runs)
             return
@@ -88,12 +104,13 @@ def _print_runs(experiment: "Experiment", runs: list[RunId]) -> None:
 
 
 def _cells(
-    address: str, name: str, *, is_list: bool
+    address: str, name: str, named: "Named", *, is_list: bool
 ) -> "list[tuple[Experiment, RunId]]":
     """Return the runs of a study that NAME picks; print a list if there are several."""
     from mlagentbench.study import cell_table, open_study
 
     study = open_study(address)
+    study.named = named
     cells = [
         cell
         for cell in study.cells
@@ -164,11 +181,11 @@ def _print_step(experiment: "Experiment", trace: Trace, wanted: int) -> None:
 
 
 def _print_diff(experiment: "Experiment", run: RunId, trace: Trace) -> None:
-    from mlagentbench.experiment import same_task, starter_texts
+    from mlagentbench.experiment import starter_texts
     from mlagentbench.report import changes_of
 
     asked = next(task for task in experiment.spec.tasks if task.id == run.task)
-    starter = starter_texts(same_task(asked))
+    starter = starter_texts(experiment.task(asked))
     changes = changes_of(experiment, run, trace, starter)
     console = out()
     for file in changes.files:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from mlagentbench.cli.options import json_option, open_results
+from mlagentbench.cli.options import json_option, open_results, task_path_option
 
 if TYPE_CHECKING:
     from mlagentbench.experiment import Experiment, ExperimentStatus
@@ -33,8 +33,15 @@ class Shown(NamedTuple):
     type=click.Path(dir_okay=False, path_type=Path),
     help="HTML file to write. It is updated every 5 seconds until no run is left.",
 )
+@task_path_option
 @json_option
-def command(*, experiment: str, page: Path | None, as_json: bool) -> None:
+def command(
+    *,
+    experiment: str,
+    page: Path | None,
+    task_path: tuple[Path, ...],
+    as_json: bool,
+) -> None:
     """Show how far an experiment or a study is.
 
     Reads only the folder EXP, so it works while `mlab run` or `mlab study` writes
@@ -44,7 +51,7 @@ def command(*, experiment: str, page: Path | None, as_json: bool) -> None:
     """
     from mlagentbench.cli.console import print_json, print_status
 
-    found = open_results(experiment)
+    found = open_results(experiment, task_path)
     shown = _read(found)
     if as_json:
         print_json(shown.status.model_dump(mode="json"))

@@ -11,9 +11,11 @@ import click
 from mlagentbench.cli.confirm import confirm_study, estimate_study, study_in_words
 from mlagentbench.cli.options import (
     json_option,
+    named_agent_option,
     option,
     read_pairs,
     refuse_too_many,
+    task_path_option,
     total_options,
 )
 from mlagentbench.core import UsageError, did_you_mean
@@ -96,6 +98,8 @@ _OPTIONS = (
         metavar="PROVIDER=N",
         help="Most model requests at a time over all runs. Can be repeated.",
     ),
+    task_path_option,
+    named_agent_option,
     *total_options,
     click.option(
         "--dry-run", is_flag=True, help="Print cells, hours and maximum cost only."
@@ -127,6 +131,8 @@ def run_command(
     keep: Keep | None,
     again: bool,
     connections: tuple[str, ...],
+    task_path: tuple[Path, ...],
+    agents: tuple[str, ...],
     max_total_cost: float | None,
     max_total_hours: float | None,
     dry_run: bool,
@@ -136,7 +142,8 @@ def run_command(
     """Run the cells of a study that have no result yet.
 
     STUDY is a study file, which ends in .toml, or the folder or object store of a
-    study. A cell is one run. Exits with 1 if a cell has no result at the end.
+    study. A cell is one run. Exits with 1 if a cell has no result at the end. A folder
+    names no code: --task-path and --agent name that of its plan.
     """
     from mlagentbench.cli.console import StudyScreen
     from mlagentbench.cli.outcome import print_study
@@ -164,6 +171,8 @@ def run_command(
         keep=keep,
         again=again,
         connections=_connections(connections),
+        task_paths=task_path,
+        agents=agents,
         total=TotalLimits(cost_usd=max_total_cost, hours=max_total_hours),
     )
     planned, place = planned_study(study, options)

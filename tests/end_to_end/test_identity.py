@@ -51,9 +51,7 @@ def cards_of(folder):
     return [json.loads(line) for line in lines]
 
 
-def test_two_users_agents_of_one_name_are_two_agents(
-    mlab, run_agent, quick, tmp_path
-):
+def test_two_users_agents_of_one_name_are_two_agents(mlab, run_agent, quick, tmp_path):
     ann, ben = run_agent("ann", STARTER), run_agent("ben", QUITTER)
     (one,), (two,) = cards_of(ann), cards_of(ben)
     assert one["run"] == two["run"] == "quick:agent:solve:none:0"

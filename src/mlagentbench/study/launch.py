@@ -171,9 +171,7 @@ def _with_named_code(cell: Cell, options: StudyOptions) -> Cell:
         )
     if not is_folder(cell.task):
         return cell
-    task = find_recorded(
-        cell.task, cell.edition, cell.task_digest, options.task_paths
-    )
+    task = find_recorded(cell.task, cell.edition, cell.task_digest, options.task_paths)
     return cell.model_copy(update={"task": str(task.folder)})
 
 

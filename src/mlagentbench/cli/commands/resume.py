@@ -12,6 +12,7 @@ from mlagentbench.cli.options import (
     task_path_option,
     total_options,
 )
+from mlagentbench.cli.printing import say
 from mlagentbench.core import UsageError
 
 
@@ -94,7 +95,7 @@ def command(
             found, crashed=crashed, total=total, progress=screen, observer=screen
         )
     if not went_on and not as_json:
-        click.echo(f"all runs of {found.folder} are finished; nothing to resume")
+        say(f"all runs of {found.folder} are finished; nothing to resume")
         return 0
     if went_on:
         save_report(found, open_it=False)

@@ -9,7 +9,6 @@ import click
 from mlagentbench.cli.console import (
     out,
     print_heading,
-    print_json,
     print_status,
     print_table,
 )
@@ -21,6 +20,7 @@ from mlagentbench.cli.options import (
     split,
     task_path_option,
 )
+from mlagentbench.cli.printing import print_json, say
 from mlagentbench.core import RunId, Step, Trace, UsageError, harmless, truncate
 from mlagentbench.report import number
 
@@ -100,7 +100,7 @@ def _print_runs(experiment: "Experiment", runs: list[RunId]) -> None:
     chosen = set(map(str, runs))
     known = read_status(experiment).runs
     print_status(status_table(run for run in known if run.run in chosen))
-    click.echo(f"steps of a run: mlab show {shlex.quote(str(experiment.folder))} RUN")
+    say(f"steps of a run: mlab show {shlex.quote(str(experiment.folder))} RUN")
 
 
 def _cells(
@@ -126,7 +126,7 @@ def _cells(
         print_status(
             cell_table(cell for cell in study.status().cells if cell.cell in chosen)
         )
-        click.echo(f"steps of a run: mlab show {shlex.quote(address)} CELL")
+        say(f"steps of a run: mlab show {shlex.quote(address)} CELL")
         return []
     published = study.store.published()
     found = [cell for cell in cells if cell.id in published]
@@ -139,15 +139,15 @@ def _cells(
 
 
 def _print_trace(trace: Trace) -> None:
-    click.echo(trace.run)
+    say(trace.run)
     rows = [_row(step) for step in trace.steps]
     columns = ["step", "action", "input", "ok", "validation", "seconds"]
     print_table(columns, rows, prose=["input"])
-    click.echo(f"ending: {trace.end.ending if trace.end else 'not finished'}")
+    say(f"ending: {trace.end.ending if trace.end else 'not finished'}")
     if trace.end is not None and trace.end.reason:
-        click.echo(f"reason: {harmless(trace.end.reason)}")
+        say(f"reason: {harmless(trace.end.reason)}")
     if trace.end is not None and trace.end.traceback:
-        click.echo(harmless(trace.end.traceback).rstrip())
+        say(harmless(trace.end.traceback).rstrip())
 
 
 def _row(step: Step) -> list[str]:
@@ -171,13 +171,13 @@ def _print_step(experiment: "Experiment", trace: Trace, wanted: int) -> None:
     title = f"{trace.run}, step {wanted}: {harmless(step.action)}"
     print_heading(console, title)
     for name, value in (step.fields | step.input).items():
-        console.print(f"{name}:\n{harmless(str(value))}", markup=False)
+        console.print(f"{name}:\n{harmless(str(value))}")
     print_heading(console, "observation")
-    console.print(harmless(step.told), markup=False)
+    console.print(harmless(step.told))
     if step.observation_blob is not None:
         path = experiment.observation_path(step.observation_blob)
         if path.is_file():
-            console.print(f"full observation: {path}", markup=False, soft_wrap=True)
+            console.print(f"full observation: {path}", soft_wrap=True)
 
 
 def _print_diff(experiment: "Experiment", run: RunId, trace: Trace) -> None:
@@ -192,11 +192,11 @@ def _print_diff(experiment: "Experiment", run: RunId, trace: Trace) -> None:
         changed = f"{file.kind}, {file.added} lines added, {file.removed} removed"
         print_heading(console, f"{run}, {harmless(file.name)}: {changed}")
         for line in file.lines:
-            console.print(harmless(line), style=_COLOURS.get(line[:1]), markup=False)
+            console.print(harmless(line), style=_COLOURS.get(line[:1]))
     if not changes.files:
-        console.print(f"{run}: no changes to the starter code", markup=False)
+        console.print(f"{run}: no changes to the starter code")
     if changes.note:
-        console.print(changes.note, markup=False)
+        console.print(changes.note)
 
 
 def _print_prompt(experiment: "Experiment", run: RunId, step: int) -> None:
@@ -210,8 +210,8 @@ def _print_prompt(experiment: "Experiment", run: RunId, step: int) -> None:
         hint = (
             f"steps with a model call: {steps}" if steps else "no step of this run did"
         )
-        console.print(f"{run}: step {step} made no model call; {hint}", markup=False)
+        console.print(f"{run}: step {step} made no model call; {hint}")
     for prompt in prompts:
         print_heading(console, f"{run}, step {step}: to the {prompt.role} model")
         for message in prompt.messages:
-            console.print(f"[{message.role}]\n{harmless(message.text)}", markup=False)
+            console.print(f"[{message.role}]\n{harmless(message.text)}")

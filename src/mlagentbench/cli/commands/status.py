@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from mlagentbench.cli.options import json_option, open_results, task_path_option
+from mlagentbench.cli.printing import print_json, say
 
 if TYPE_CHECKING:
     from mlagentbench.experiment import Experiment, ExperimentStatus
@@ -49,7 +50,7 @@ def command(
     works too. With --page it writes a page that your browser reloads while runs are
     waiting or running. Ctrl-C stops the updates, not the runs.
     """
-    from mlagentbench.cli.console import print_json, print_status
+    from mlagentbench.cli.console import print_status
 
     found = open_results(experiment, task_path)
     shown = _read(found)
@@ -58,9 +59,9 @@ def command(
     else:
         for table in shown.tables:
             print_status(table)
-        click.echo(shown.line)
+        say(shown.line)
     if page is not None:
-        click.echo(f"page: {page}", err=True)
+        say(f"page: {page}", err=True)
         _keep_writing(found, page)
 
 

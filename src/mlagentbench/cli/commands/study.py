@@ -18,6 +18,7 @@ from mlagentbench.cli.options import (
     task_path_option,
     total_options,
 )
+from mlagentbench.cli.printing import print_json, say
 from mlagentbench.core import UsageError, did_you_mean
 from mlagentbench.study import Engine, Keep
 
@@ -209,7 +210,7 @@ def print_cells(
     as_json: bool,
 ) -> None:
     """Print the cells to run by task, agent and model, and what they need at most."""
-    from mlagentbench.cli.console import print_json, print_table
+    from mlagentbench.cli.console import print_table
     from mlagentbench.study import estimate
 
     most = estimate_study(planned, left, options)
@@ -226,8 +227,8 @@ def print_cells(
         cost = "not capped" if math.isinf(group.cost_usd) else f"${group.cost_usd:,.2f}"
         rows.append([*names, str(group.cells), f"{group.hours:,.1f}", cost])
     print_table(_COLUMNS, rows, prose=["model"])
-    click.echo(study_in_words(planned, most, options))
-    click.echo(
+    say(study_in_words(planned, most, options))
+    say(
         f"disk: at most {most.disk_gb:,.1f} GB with --keep {planned.keep}, if every"
         " submission and snapshot is as large as its limit"
     )
@@ -268,8 +269,8 @@ def new_command(*, file: Path) -> None:
     from mlagentbench.study import write_template
 
     write_template(file)
-    click.echo(f"wrote {file}; next")
-    click.echo(f"  mlab study {shlex.quote(str(file))} --dry-run")
+    say(f"wrote {file}; next")
+    say(f"  mlab study {shlex.quote(str(file))} --dry-run")
 
 
 @command.command("cancel")
@@ -286,4 +287,4 @@ def cancel_command(*, study: str, running: bool) -> None:
     from mlagentbench.study import open_study
 
     open_study(study).cancel(running=running)
-    click.echo(f"cancelled; `mlab study {shlex.quote(study)}` continues")
+    say(f"cancelled; `mlab study {shlex.quote(study)}` continues")

@@ -270,7 +270,7 @@ def _submissions(job: GradingJob) -> list[tuple[StepScore, str]]:
         if step.snapshot is None:
             continue
         entries = store.manifest(step.snapshot).entries
-        digests = {entry.name: entry.sha256 for entry in entries}
+        digests = {entry.name: entry.object for entry in entries}
         parts = [digests.get(name) for name in task.submission]
         digest = _NOTHING if None in parts else "+".join(map(str, parts))
         if digest != last:

@@ -188,13 +188,10 @@ def measurement_note(task: Task, measured: Measured, query: int) -> str | None:
     return f"{text}, query {query} (measured)"
 
 
-async def refusal(
-    task: Task, prepared: Prepared, sandbox: SandboxEnvironment
-) -> str | None:
-    """Return why the submission would be refused as it is now, or None."""
+async def check(task: Task, prepared: Prepared, sandbox: SandboxEnvironment) -> Verdict:
+    """Return whether the submission would be refused as it is now, and why."""
     with scratch_folder() as scratch:
         saved = scratch / "submission"
         await save_submission(task, sandbox, saved)
         # The agent reads the reason, so its code must not run on hidden inputs yet.
-        verdict = await grade_saved(task, prepared, saved, split="visible")
-    return verdict.submission_error
+        return await grade_saved(task, prepared, saved, split="visible")

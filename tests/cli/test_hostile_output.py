@@ -7,7 +7,7 @@ import pytest
 from tests.support import records
 from tests.support.records import end, experiment_spec, model_call, step
 
-from mlagentbench.core.scorecard import RunId
+from mlagentbench.core.scorecard import RunId, RunSeconds
 from mlagentbench.core.trace import Called, Ending, Seconds, Spent
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.trace_file import TraceWriter
@@ -23,9 +23,9 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 def card(seed, **changes):
     given = {
-        "agent": BAD, "model": BAD, "metric": BAD, "version": 2, "score": HUGE,
-        "improvement": HUGE, "cost_usd": HUGE, "reason": BAD, "submission_error": BAD,
-        "seconds": Seconds(model=HUGE, execute=HUGE, agent=HUGE), "steps": 2,
+        "agent": BAD, "model": BAD, "metric": BAD, "version": 2, "score": 1e9,
+        "improvement": 0.5, "cost_usd": 1e9, "reason": BAD, "submission_error": BAD,
+        "seconds": RunSeconds(total=1e12, model=1e12), "steps": 2,
         "created": BAD,
     }  # fmt: skip
     return records.card("house-price", seed, **(given | changes))
@@ -33,7 +33,7 @@ def card(seed, **changes):
 
 @pytest.fixture
 def folder(tmp_path):
-    """An experiment in which every name and text is hostile and every number huge."""
+    """An experiment with hostile names and texts, and with some huge numbers."""
     experiment = Experiment(tmp_path / "exp")
     task = load_task("house-price")
     spec = experiment_spec(
@@ -46,6 +46,7 @@ def folder(tmp_path):
         with TraceWriter(experiment.trace_path(run)) as trace:
             call = model_call(role=BAD, model=BAD)
             trace.append(Called(run=str(run), call=call))
+            large = HUGE if seed else 1e12
             for number in (1, 2):
                 trace.append(
                     step(
@@ -55,17 +56,18 @@ def folder(tmp_path):
                         action=BAD,
                         input={BAD: BAD},
                         fields={BAD: BAD},
-                        spent=Spent(steps=number, seconds=HUGE),
-                        seconds=Seconds(model=HUGE, execute=HUGE),
+                        spent=Spent(steps=number, seconds=large),
+                        seconds=Seconds(model=large, execute=large),
                         started=BAD,
                         ok=False,
                         error=BAD,
                     )
                 )
             ended = end(str(run), Ending.CRASHED, reason=BAD, traceback=BAD, at=BAD)
-            trace.append(ended.model_copy(update={"seconds": HUGE}))
+            trace.append(ended.model_copy(update={"seconds": large}))
         experiment.add_scorecard(card(seed))
         experiment.add_scorecard(card(seed, agent=f"other{BAD}"))
+    experiment.add_scorecard(card(2, seconds=RunSeconds(total=HUGE), score=HUGE))
     with (experiment.folder / "scorecards.jsonl").open("a") as file:
         unknown = json.loads(card(3).model_dump_json()) | {BAD: 1}
         file.write(json.dumps(unknown) + '\n{"v": "\\u001b[2J"}\n')

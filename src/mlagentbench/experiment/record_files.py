@@ -5,11 +5,16 @@ graded, overwritten or deleted. So none is followed.
 """
 
 import os
+import re
 import stat
 from pathlib import Path, PurePosixPath
 
-from mlagentbench.core import RecordError, UsageError, has_linux
+from mlagentbench.core import Record, RecordError, UsageError, has_linux
 from mlagentbench.environment import SafeFolder
+
+_LARGEST_NUMBER = 1e250
+"""Of a record. Sums of larger ones are infinite; errors squared reach 1e200."""
+_MAYBE_HUGE = re.compile(rb"[eE]\+?[0-9]{3}|[0-9]{250}")
 
 _LARGEST = 4 << 30
 """Bytes of a file; the trace of a long run has some hundred megabytes."""
@@ -38,6 +43,24 @@ def _read_elsewhere(folder: Path, name: str) -> bytes:
     if path.exists() and not path.is_file():
         raise PermissionError(1, "Not a regular file")
     return path.read_bytes()
+
+
+def has_huge_number(raw: bytes, record: Record) -> bool:
+    """Return whether a record, read from `raw`, has a number beyond all measure."""
+    # Most lines have none, which their text shows faster than their fields.
+    return bool(_MAYBE_HUGE.search(raw)) and _is_huge(record.model_dump())
+
+
+def _is_huge(value: object) -> bool:
+    match value:
+        case dict():
+            return any(map(_is_huge, value.values()))
+        case list() | tuple():
+            return any(map(_is_huge, value))
+        case int() | float():
+            return abs(value) > _LARGEST_NUMBER
+        case _:
+            return False
 
 
 def refuse_links(folder: Path) -> None:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from mlagentbench.core import Scorecard
+from mlagentbench.experiment.record_files import has_huge_number
 
 _UNKNOWN_FIELD = "extra_forbidden"
 _LONGEST = 80
@@ -37,6 +38,9 @@ def parse_scorecards(
             first = error.errors(include_url=False)[0]
             field = _field_name(first["loc"]) if first["loc"] else "the line"
             broken.append(f"{at}: {field}: {first['msg']}")
+            continue
+        if has_huge_number(raw, card):
+            broken.append(f"{at}: a number is too large")
             continue
         for field in unknown:
             fields.setdefault(field, []).append(number)

@@ -27,6 +27,7 @@ from mlagentbench.core import (
     Trace,
     truncate,
 )
+from mlagentbench.experiment.record_files import has_huge_number
 
 _LINE: TypeAdapter[AnyLine] = TypeAdapter(Line)
 
@@ -67,6 +68,8 @@ def parse_trace(content: bytes, path: Path, run: str) -> Trace:
                 f"{path}, line {number} is damaged: {error.errors()[0]['msg']};"
                 f" the {number - 1} lines before it are complete"
             ) from error
+        if has_huge_number(raw, line):
+            raise RecordError(f"{path}, line {number}: a number is too large")
         match line:
             case Step() as step:
                 steps.append(step.model_copy(update={"calls": tuple(calls)}))

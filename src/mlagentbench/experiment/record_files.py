@@ -27,7 +27,7 @@ def read_record(folder: Path, name: str) -> bytes | None:
             files = SafeFolder(folder, allow_hard_links=True)
             return files.read(PurePosixPath(name), limit=_LARGEST)
         return _read_elsewhere(folder, name)
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return None
     except OSError as error:
         why = error.strerror or str(error)

@@ -100,6 +100,23 @@ def test_the_best_measurement_is_marked_by_the_metrics_direction(ran, direction,
     assert [row.step.step for row in found if row.best] == [best]
 
 
+def test_measurements_within_the_noise_of_the_best_are_ties(ran):
+    def measured(number, value, low, high):
+        score = Measurement(metric="mae", value=value, low=low, high=high)
+        return ran(number).model_copy(update={"validation": score})
+
+    found = executions_of(
+        measured(1, 9.0, 8.0, 10.0),
+        measured(2, 5.0, 4.0, 6.0),
+        measured(3, 5.9, 5.5, 6.5),
+        measured(4, 6.5, 4.9, 8.0),
+        ran(5, 5.5),
+        ran(6),
+        direction=Direction.LOWER,
+    )
+    assert [row.step.step for row in found if row.tie] == [3, 4, 5]
+
+
 def test_an_execution_that_failed_says_how(ran):
     assert failure(ran(1, ok=False, error="time_out")) == "time out"
     assert failure(ran(1)) is None

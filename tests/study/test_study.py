@@ -224,16 +224,16 @@ def test_a_study_in_an_object_store_is_read_and_each_bundle_copied_once(
     assert study.status().counts[CellState.PUBLISHED] == 2
     said = mlab("status", s3)
     assert "5 cells; 2 published, 1 running, 1 waiting, 1 failed" in said.out, said.err
+    # The state of cells is not in their bundles.
+    assert not (tmp_path / "scratch").exists()
     said = mlab("compare", f"{s3}:tuner", recorded("starter"))
     assert "A: tuner\nB: starter" in said.out, said.err
-    # Neither of these needs a bundle.
-    assert not (tmp_path / "scratch").exists()
-    said = mlab("report", s3)
-    assert said.out == "report: report.html\n", said.err
-    assert "3 of 5 runs have no result yet" in (tmp_path / "report.html").read_text()
     copied = sorted((tmp_path / "scratch").rglob("experiment.json"))
     assert len(copied) == 2
     before = [path.stat().st_mtime_ns for path in copied]
+    said = mlab("report", s3)
+    assert said.out == "report: report.html\n", said.err
+    assert "3 of 5 runs have no result yet" in (tmp_path / "report.html").read_text()
     said = mlab("show", s3, DONE[1].id)
     assert said.out.splitlines()[0] == "quick:tuner:none:1", said.err
     assert mlab("report", s3).code == 0

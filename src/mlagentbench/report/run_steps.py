@@ -6,7 +6,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from mlagentbench.core import Direction, Record, Step, Trace, executes, first_lines
+from mlagentbench.core import (
+    Direction,
+    Measurement,
+    Record,
+    Step,
+    Trace,
+    executes,
+    first_lines,
+)
 from mlagentbench.report.code_changes import Edit, edits
 from mlagentbench.report.data import code_changes
 from mlagentbench.report.number_format import fitted, fitted_end
@@ -143,19 +151,22 @@ class Execution(Record):
     """The edits since the last execution."""
     best: bool
     """Whether no measurement of this run is better."""
+    tie: bool
+    """Whether the best measurement is within the noise of this one, or vice versa."""
 
 
 def executions(trace: Trace, direction: Direction, count: int) -> tuple[Execution, ...]:
     """Return so many executions of a run: the best and the first."""
     found = list(_executions(trace))
     best = _best([step for step, _ in found], direction)
-    ranked = sorted(range(len(found)), key=lambda place: found[place][0].step != best)
+    ranked = sorted(range(len(found)), key=lambda place: found[place][0] is not best)
     return tuple(
         Execution(
             step=step,
             changed="; ".join(edit.summary() for edit in since[:_EDITS_NAMED])
             or "nothing",
-            best=step.step == best,
+            best=step is best,
+            tie=step is not best and _is_tie(step, best),
         )
         for step, since in (found[place] for place in sorted(ranked[:count]))
     )
@@ -173,13 +184,26 @@ def _executions(trace: Trace) -> Iterator[tuple[Step, list[Edit]]]:
             since.append(written[place])
 
 
-def _best(steps: list[Step], direction: Direction) -> int | None:
+def _best(steps: list[Step], direction: Direction) -> Step | None:
+    """Return the first of the steps with the best finite measurement."""
     measured = [
-        (direction.sign * step.validation.value, -step.step)
+        (direction.sign * step.validation.value, step)
         for step in steps
         if step.validation and math.isfinite(step.validation.value)
     ]
-    return -max(measured)[1] if measured else None
+    return max(measured, key=lambda one: one[0])[1] if measured else None
+
+
+def _is_tie(step: Step, best: Step | None) -> bool:
+    one, other = step.validation, best and best.validation
+    if one is None or not other:
+        return False
+    return _is_within(one.value, other) or _is_within(other.value, one)
+
+
+def _is_within(value: float, noise: Measurement) -> bool:
+    low, high = noise.low, noise.high
+    return low is not None and high is not None and low <= value <= high
 
 
 def executed(step: Step) -> str:

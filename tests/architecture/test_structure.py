@@ -303,6 +303,7 @@ PRINTING = {
     "grading/code_process.py": "JSON for the harness, in a pipe",
     "grading/grader_process.py": "JSON for the harness, in a pipe",
     "run/outside_agent.py": "cleaned output of an agent",
+    "study/cell_process.py": "the log of a cell, in a file",
 }
 """Files that may write to a standard stream, each with the reason."""
 

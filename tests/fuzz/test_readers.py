@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.support.quick_task import QUICK_TASK
 from tests.support.records import card, end, experiment_spec, model_call, step
 
-from mlagentbench.agents.protocols.json_reader import UnreadableError, first_object
+from mlagentbench.agents.protocols.json_reader import ReadingError, first_object
 from mlagentbench.core.errors import BenchError
 from mlagentbench.core.trace import Called
 from mlagentbench.core.units import Units, dump_units, parse_units
@@ -139,5 +139,5 @@ def test_any_path_stays_in_the_workspace_or_is_refused(name):
 
 @given(mutated(b'{"action": "Execute Script", "input": {"a": [1, 2, {"b": "c"}]}}'))
 def test_any_json_reply_is_read_or_refused(content):
-    with suppress(UnreadableError):
+    with suppress(ReadingError):
         first_object(content.decode(errors="replace"))

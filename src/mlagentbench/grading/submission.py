@@ -85,15 +85,16 @@ async def _grade_code(
             hidden=hidden,
         )
         outcome = await _run_code(request)
-        took = {"code_seconds": outcome.seconds}
+        took = outcome.seconds
         if outcome.turns is None:
-            return Verdict(submission_error=outcome.refused, **took)
+            return Verdict(submission_error=outcome.refused, code_seconds=took)
         verdict = await grade_answers(task, answers, truth)
+    verdict = verdict.model_copy(update={"code_seconds": took})
     if hidden and verdict.submission_error is not None:
         # A grader may quote an output, and the code may have copied its input there.
         refused = f"{', '.join(task.submission)}: the grader refused its output"
-        took |= {"submission_error": f"{refused} for a hidden input"}
-    verdict = verdict.model_copy(update=took)
+        error = f"{refused} for a hidden input"
+        verdict = verdict.model_copy(update={"submission_error": error})
     if verdict.score is None or verdict.units is not None or not outcome.turns.ratios:
         return verdict
     return _with_turns(verdict, outcome.turns)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 
 import pytest
 from tests.support.records import card
@@ -77,17 +78,19 @@ def test_a_named_task_is_graded(mlab, stranger, tmp_path):
 
 def test_resume_refuses_model_arguments_that_the_user_did_not_name(mlab, stranger):
     experiment, _ = stranger
-    args = {"base_url": "http://localhost:9"}
+    args = {"base_url": "http://localhost:9", "port": "9", "tools": [1, "no"]}
     change(experiment, model="openai/gpt", model_args=args, agent="act", seeds=[7])
     said = mlab("resume", experiment.folder)
     assert said.code == 2
     assert "-M base_url=http://localhost:9" in said.err
+    options = shlex.split(said.err.strip().rpartition("add ")[2])
+    assert "model arguments" not in mlab("resume", experiment.folder, *options).err
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"task": "/stranger/task"}, "--task-path"),
+        ({"task": "/stranger/task"}, "--task-path /stranger/task"),
         ({"agent": "foreign_agent:act"}, "--agent foreign_agent:act"),
         ({"model_args": {"base_url": "x"}}, "model arguments"),
     ],

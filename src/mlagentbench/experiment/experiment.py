@@ -196,10 +196,7 @@ class Experiment:
         """Raise `UsageError` if it sets model arguments that the user did not name."""
         given = self.spec.model_args
         if given and given != self.named.model_args:
-            pairs = (
-                f"{key}={value if isinstance(value, str) else json.dumps(value)}"
-                for key, value in given.items()
-            )
+            pairs = (f"{key}={_as_written(value)}" for key, value in given.items())
             options = " ".join(f"-M {shlex.quote(pair)}" for pair in pairs)
             raise UsageError(
                 "the experiment sets model arguments, which may hold the address that"
@@ -418,6 +415,16 @@ def experiment_folder(plan: Plan) -> Path:
         number += 1
         unused = folder.with_name(f"{folder.name}-{number}")
     return unused
+
+
+def _as_written(value: object) -> str:
+    """Return the text that `-M` reads as a value."""
+    import yaml
+
+    with suppress(yaml.YAMLError, ValueError):
+        if isinstance(value, str) and yaml.safe_load(value) == value:
+            return value
+    return json.dumps(value)
 
 
 def _file_name(run: RunId | str) -> str:

@@ -17,6 +17,7 @@ from its table `[grading]`. Other braces, as in JSON, stay as they are.
 
 import json
 import re
+import shlex
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
@@ -89,18 +90,17 @@ def find_recorded(
     """
     if not is_folder(source):
         return load_task(source, edition=edition)
-    changed = ""
+    advice = f"add --task-path {shlex.quote(source)}"
     for folder in task_paths:
         if edition not in editions_of(folder):
             continue
         task = load_task(folder, edition=edition)
         if task.digest == digest:
             return task
-        changed = f"; {folder} has another digest"
+        advice = f"restore it as it was then: {folder} has another digest"
     raise UsageError(
         f"the record names the task folder {source}, whose code would run on this"
-        f" machine{changed}; if you trust the folder, pass --task-path with the folder"
-        " as it was then"
+        f" machine; if you trust it, {advice}"
     )
 
 

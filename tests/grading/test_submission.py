@@ -5,6 +5,7 @@ tests/environment/sandbox/test_timed_request.py.
 """
 
 import base64
+import re
 import shutil
 from pathlib import Path
 
@@ -252,10 +253,7 @@ def _command(path: Path) -> bytes:
 
 LEAKS = (
     ("raise RuntimeError(f'secret {images.flat[0]}')", "exit code 1"),
-    (
-        "return np.zeros(shape, [('secret' * 20, 'f8')])",
-        "the grader refused its output",
-    ),
+    ("return np.zeros((31337, 0))", "the grader refused its output"),
 )
 
 
@@ -264,10 +262,11 @@ def test_a_failure_on_hidden_inputs_passes_on_no_text_of_the_code(
     grade_layer, body, kind
 ):
     code = SHAPED.format(body=body)
-    assert "secret" in grade_layer(code, split="visible").submission_error
+    secret = re.compile("secret|31337")
+    assert secret.search(grade_layer(code, split="visible").submission_error)
     hidden = grade_layer(code, split="hidden").submission_error
     assert kind in hidden
-    assert "secret" not in hidden
+    assert not secret.search(hidden)
 
 
 def test_seconds_of_submitted_code_are_counted_also_if_it_fails(grade_layer):

@@ -106,7 +106,7 @@ def print_study(study: "Study", *, as_json: bool, report: Path | None = None) ->
     address = shlex.quote(study.address)
     if missing:
         say(f"cells: mlab status {address}")
-        say(f"continue: mlab study {address}")
+        say(f"continue: mlab study {address}{study.named.options}")
     say(f"report: {report or f'mlab report {address}'}")
     return 1 if missing else 0
 
@@ -143,9 +143,10 @@ def _print_summary(experiment: Experiment, cards: list[Scorecard]) -> None:
     say(f"report: {experiment.report}")
     if any(card.ending is Ending.CRASHED for card in cards):
         folder = shlex.quote(str(experiment.folder))
+        named = experiment.named.options
         err().print(
             f"`mlab show {folder}` prints the traceback of a crash,"
-            f" `mlab resume {folder} --crashed` runs crashed runs again",
+            f" `mlab resume {folder} --crashed{named}` runs crashed runs again",
             soft_wrap=True,
         )
 
@@ -157,7 +158,7 @@ def _not_started(experiment: Experiment, cards: list[Scorecard]) -> list[str]:
     folder = shlex.quote(str(experiment.folder))
     return [
         f"{count} run{'s' if count > 1 else ''} {reason}; continue with"
-        f" `mlab resume {folder}`"
+        f" `mlab resume {folder}{experiment.named.options}`"
         for reason, count in reasons.items()
     ]
 

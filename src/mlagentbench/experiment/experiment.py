@@ -1,10 +1,8 @@
 """The experiment folder: spec, traces, scorecards and step scores; fork and prune."""
 
 import hashlib
-import json
 import logging
 import os
-import shlex
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -189,18 +187,17 @@ class Experiment:
         if ":" in agent and agent not in self.named.agents:
             raise UsageError(
                 f"the experiment names the agent {agent}, whose code would run on this"
-                f" machine; if you trust it, add --agent {shlex.quote(agent)}"
+                f" machine; if you trust it, add{Named(agents=(agent,)).options}"
             )
 
     def require_models(self) -> None:
         """Raise `UsageError` if it sets model arguments that the user did not name."""
         given = self.spec.model_args
         if given and given != self.named.model_args:
-            pairs = (f"{key}={_as_written(value)}" for key, value in given.items())
-            options = " ".join(f"-M {shlex.quote(pair)}" for pair in pairs)
             raise UsageError(
                 "the experiment sets model arguments, which may hold the address that"
-                f" your keys are sent to; if you trust them, add {options}"
+                f" your keys are sent to; if you trust them, add"
+                f"{Named(model_args=given).options}"
             )
 
     def runs(self) -> list[RunId]:
@@ -415,16 +412,6 @@ def experiment_folder(plan: Plan) -> Path:
         number += 1
         unused = folder.with_name(f"{folder.name}-{number}")
     return unused
-
-
-def _as_written(value: object) -> str:
-    """Return the text that `-M` reads as a value."""
-    import yaml
-
-    with suppress(yaml.YAMLError, ValueError):
-        if isinstance(value, str) and yaml.safe_load(value) == value:
-            return value
-    return json.dumps(value)
 
 
 def _file_name(run: RunId | str) -> str:

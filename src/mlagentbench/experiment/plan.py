@@ -1,5 +1,8 @@
 """Plan (what a user asks for) and ExperimentSpec (experiment.json)."""
 
+import json
+import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +105,17 @@ class Named(Record):
     model_args: dict[str, Any] | None = None
     """They may hold the address that keys are sent to, or let a model bring code."""
 
+    @property
+    def options(self) -> str:
+        """The options of a command that name the same, each after a space."""
+        args = (self.model_args or {}).items()
+        words = [
+            *(("--task-path", str(path)) for path in self.task_paths),
+            *(("--agent", agent) for agent in self.agents if ":" in agent),
+            *(("-M", f"{key}={_as_written(value)}") for key, value in args),
+        ]
+        return "".join(f" {name} {shlex.quote(value)}" for name, value in words)
+
 
 class Plan(ExperimentOptions):
     """One agent on some tasks with some seeds."""
@@ -123,6 +137,16 @@ class Plan(ExperimentOptions):
             agents=(self.agent,),
             model_args=self.model_args,
         )
+
+
+def _as_written(value: object) -> str:
+    """Return the text that `-M` reads as a value."""
+    import yaml
+
+    with suppress(yaml.YAMLError, ValueError):
+        if isinstance(value, str) and yaml.safe_load(value) == value:
+            return value
+    return json.dumps(value)
 
 
 def _with_pairs(name: str, given: dict[str, str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field, PositiveInt
 
 from mlagentbench.core import Record, UsageError, require_linux
-from mlagentbench.experiment import NO_MODEL, TotalLimits
+from mlagentbench.experiment import NO_MODEL, Named, TotalLimits
 from mlagentbench.study.cell import Cell
 from mlagentbench.study.driver import Driver, DriverOptions, StudyObserver
 from mlagentbench.study.executor import Engine, Executor, Keep
@@ -76,7 +76,13 @@ def run_study(
         raise UsageError("pass options or their fields, not both")
     planned, out = planned_study(study, options)
     folders = (Path(cell.task) for cell in planned.cells if is_folder(cell.task))
-    found = Study(open_store(out), dict.fromkeys(folders))
+    found = Study(
+        open_store(out),
+        Named(
+            task_paths=tuple(dict.fromkeys(folders)),
+            agents=tuple(dict.fromkeys(cell.agent for cell in planned.cells)),
+        ),
+    )
     found.add_plan(planned.name, planned.text, planned.cells, options.total)
     with _keys(options.env_file):
         driver = Driver(
@@ -162,7 +168,8 @@ def _with_named_code(cell: Cell, options: StudyOptions) -> Cell:
     if ":" in cell.agent and cell.agent not in options.agents:
         raise UsageError(
             f"the study's folder names the agent {cell.agent}, whose code would run on"
-            f" this machine; {again}, or add --agent {cell.agent}"
+            f" this machine; {again}, or add"
+            f"{Named(agents=(cell.agent,)).options}"
         )
     if cell.model_args:
         raise UsageError(

@@ -76,9 +76,9 @@ class Study:
     Everything is read from the store at every access, except what never changes.
     """
 
-    def __init__(self, store: Store, task_paths: Iterable[Path] = ()) -> None:
+    def __init__(self, store: Store, named: Named | None = None) -> None:
         self.store = store
-        self.named = Named(task_paths=tuple(task_paths))
+        self.named = named or Named()
         """Anybody may have written the store: it names no code."""
 
     @property
@@ -253,7 +253,7 @@ def open_study(address: str | Path, task_paths: Iterable[Path] = ()) -> Study:
 
     Tasks outside the suite are looked for in `task_paths` only.
     """
-    study = Study(open_store(str(address)), task_paths)
+    study = Study(open_store(str(address)), Named(task_paths=tuple(task_paths)))
     _ = study.info  # raises if there is none
     return study
 

@@ -134,7 +134,7 @@ def test_a_folder_changed_after_measuring_gives_no_success(mlab, quick, tmp_path
 
     done = mlab("compare", before, after)
     assert "Nothing can be compared" in done.out
-    assert "A: runs that do not count: 1 stale baseline" in done.out
+    assert "B: runs that do not count: 1 stale baseline" in done.out
     assert stale in " ".join(done.err.split())
 
     # A new measurement makes new runs comparable again, and repairs a run's score.

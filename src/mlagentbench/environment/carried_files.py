@@ -22,7 +22,6 @@ from mlagentbench.environment.snapshots.objects import Entry, shown
 
 _ACCESS, _CLOSE_NOWRITE, _ONESHOT = 0x1, 0x10, 0x8000_0000
 """One read, or the end of a read-only mapping, is enough: no queue overflows."""
-_NON_BLOCKING = os.O_NONBLOCK | os.O_CLOEXEC
 _EVENT = struct.Struct("iIII")
 _MOST_FILES = 1_000
 """Watched at once; if there are more, nothing is recorded."""
@@ -62,7 +61,7 @@ class CarriedFiles:
         names = sorted(name for name, _ in files.items() & self._written)
         descriptor = -1
         if len(names) <= _MOST_FILES:
-            descriptor = libc().inotify_init1(_NON_BLOCKING)
+            descriptor = libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if descriptor < 0:
             yield None
             return

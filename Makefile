@@ -47,7 +47,9 @@ check: .venv/.dev  ## Style, types and the direction of imports.
 check-tasks: .venv/.dev bwrap  ## Check that every task is sound.
 	@$(BIN)/mlab check --all
 
-fuzz: .venv/.dev bwrap  ## Run the property tests with ten times as many examples.
+MINUTES ?= 10
+fuzz: .venv/.dev bwrap  ## Fuzz each reader for MINUTES (10), then run the property tests thoroughly.
+	@$(BIN)/python tools/fuzz.py $(MINUTES)
 	@HYPOTHESIS_PROFILE=thorough $(PYTEST) -m hypothesis
 
 bench: .venv/.dev bwrap  ## Performance, each a ratio against a peer in the same run.

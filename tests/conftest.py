@@ -49,9 +49,13 @@ def elsewhere() -> Iterator[Path]:
 
 
 @pytest.fixture
-def recorded(tmp_path):
-    """Copy recorded experiments, with the path of the task folder filled in."""
+def recorded(tmp_path, monkeypatch):
+    """Copy recorded experiments, with the path of the task folder filled in.
+
+    The user has named that folder for all commands.
+    """
     task = shutil.copytree(RECORDED / "task", tmp_path / "task")
+    monkeypatch.setenv("MLAB_TASK_PATH", str(task))
 
     def copied(name):
         folder = shutil.copytree(RECORDED / name, tmp_path / name)

@@ -6,9 +6,10 @@ import the engine, so that reading results stays fast. `ml.run` and `ml.resume` 
 """
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from mlagentbench.core import (
     Harness,
@@ -35,7 +36,7 @@ from mlagentbench.evaluation import (
     compare_all,
     evaluate_run,
 )
-from mlagentbench.experiment import Experiment, last_attempts
+from mlagentbench.experiment import Experiment, Named, last_attempts
 from mlagentbench.study import Study, view_of_results
 from mlagentbench.tasks import Finding, task_ids, write_checks
 from mlagentbench.tasks import check_task as _check_task
@@ -69,11 +70,26 @@ def check_task(
     return findings
 
 
-def open_experiment(folder: str | Path) -> Experiment:
-    """Open an experiment's folder."""
+def open_experiment(
+    folder: str | Path,
+    *,
+    task_paths: Sequence[str | Path] = (),
+    agents: Sequence[str] = (),
+    model_args: Mapping[str, Any] | None = None,
+) -> Experiment:
+    """Open an experiment's folder, which may come from anybody.
+
+    Name the tasks and agents outside this package, and the model arguments, that its
+    runs may use when they are graded again or resumed.
+    """
     if not (Path(folder) / "experiment.json").is_file():
         raise UsageError(f"{folder} is not an experiment: no experiment.json")
-    return Experiment(Path(folder))
+    named = Named(
+        task_paths=tuple(map(Path, task_paths)),
+        agents=tuple(agents),
+        model_args=None if model_args is None else dict(model_args),
+    )
+    return Experiment(Path(folder), named)
 
 
 def rescore(

@@ -297,3 +297,31 @@ CONTRACT = "context.py"
 )
 def test_an_agent_has_no_clock_and_no_dice_of_its_own(path):
     assert not FORBIDDEN & set(imported_packages(path))
+
+
+PRINTING = {
+    "cli/printing.py": "the cleaner itself",
+    "cli/console.py": "its consoles clean what they render",
+    "grading/code_process.py": "JSON for the harness, in a pipe",
+    "grading/grader_process.py": "JSON for the harness, in a pipe",
+    "run/outside_agent.py": "cleaned output of an agent",
+    "study/cell_process.py": "the log of a cell, in a file",
+}
+"""Files that may write to a standard stream, each with the reason."""
+
+_WRITERS = {
+    "print", "click.echo", "click.secho", "Console", "rich.print", "Live",
+    "sys.stdout.write", "sys.stderr.write", "sys.__stderr__.write",
+    "traceback.print_exc", "traceback.print_exception", "logging.StreamHandler",
+}  # fmt: skip
+
+
+def writing_calls(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in _WRITERS:
+            yield ast.unparse(node.func)
+
+
+def test_no_print_path_avoids_the_cleaner():
+    found = {relative(path).as_posix() for path in SOURCES if any(writing_calls(path))}
+    assert found == set(PRINTING)

@@ -106,7 +106,7 @@ def test_graded_submissions_are_an_experiment(mlab, answers, tmp_path):
     assert all(card["starter"] and not card["process"] for card in cards)
     folder = document["experiment"]
 
-    again = mlab("score", folder, "--json")
+    again = mlab("score", folder, "--task-path", QUICK, "--json")
     assert again.code == 0, again.err
     fresh = json.loads(again.out)["scorecards"]
     assert [(card["score"], card["origin"]) for card in fresh] == [

@@ -60,8 +60,10 @@ def test_a_study_runs_what_is_missing_and_prints_results(mlab, file, tmp_path):
     assert (stopped.code, list(missing.values())) == (1, ["waiting", "waiting"])
     assert "the study has run for --max-total-hours" in stopped.err
 
-    assert f"continue: mlab study {tmp_path / 'runs/quick'}" in (
-        mlab("study", file.name, "--max-total-hours", "1e-9").out
+    named = ("--task-path", QUICK_TASK)
+    assert (
+        f"continue: mlab study {tmp_path / 'runs/quick'} {named[0]} {named[1]}\n"
+        in (mlab("study", file.name, "--max-total-hours", "1e-9").out)
     )
     done = mlab("study", file.name)
     assert done.code == 0
@@ -72,7 +74,7 @@ def test_a_study_runs_what_is_missing_and_prints_results(mlab, file, tmp_path):
     assert report == f"report: mlab report {tmp_path / 'runs/quick'}"
 
     # A folder stands for its last plan, and an edited file adds cells.
-    again = mlab("study", "runs/quick", "--json")
+    again = mlab("study", "runs/quick", "--json", *named)
     assert "quick: 2 cells, nothing to run" in again.err
     found = json.loads(again.out)
     assert (again.code, found["missing"], len(found["scorecards"])) == (0, {}, 2)

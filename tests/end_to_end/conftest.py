@@ -6,9 +6,16 @@ import os
 import shutil
 
 import pytest
+from tests.support.quick_task import QUICK_TASK
 
 from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.run.pipeline import run
+
+
+@pytest.fixture(autouse=True)
+def _quick_task_is_named(monkeypatch):
+    """Name the task that most tests use, as a user does who resumes own runs."""
+    monkeypatch.setenv("MLAB_TASK_PATH", str(QUICK_TASK))
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +33,7 @@ def undisturbed(tmp_path_factory, cache):
             if not (out / "done").exists():
                 run(plan.model_copy(update={"out": out, "name": "exp"}), cache=cache)
                 (out / "done").touch()
-        return Experiment(out / "exp")
+        return Experiment(out / "exp", plan.named)
 
     return finished
 
@@ -37,6 +44,6 @@ def copy_of(undisturbed, tmp_path):
 
     def copied(plan):
         source = undisturbed(plan).folder
-        return Experiment(shutil.copytree(source, tmp_path / "copy"))
+        return Experiment(shutil.copytree(source, tmp_path / "copy"), plan.named)
 
     return copied

@@ -64,7 +64,7 @@ def test_a_killed_run_ends_as_the_undisturbed_one(case, tmp_path, cache, undistu
                 break
         process.send_signal(signal.SIGKILL)
     (folder,) = out.iterdir()
-    experiment = Experiment(folder)
+    experiment = Experiment(folder, whole.named)
     resume(experiment, cache=cache)
     assert trace_of(experiment).resumed == 1
     assert outcome_of(experiment) == outcome_of(whole)

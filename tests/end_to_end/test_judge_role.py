@@ -39,7 +39,8 @@ def unjudged(tmp_path_factory, cache):
 @pytest.fixture
 def experiment(unjudged, tmp_path):
     """The same two runs, to do with as a test likes."""
-    return Experiment(shutil.copytree(unjudged.folder, tmp_path / "exp"))
+    copy = shutil.copytree(unjudged.folder, tmp_path / "exp")
+    return Experiment(copy, unjudged.named)
 
 
 @pytest.fixture(autouse=True)

@@ -64,7 +64,10 @@ def test_crash_shows_where_and_can_be_retried(mlab, tmp_path, monkeypatch):
 
     assert "nothing to resume" in mlab("resume", folder).out
     module.write_text(WORKS)
-    assert mlab("resume", folder, "--crashed").code == 0
+    unnamed = mlab("resume", folder, "--crashed")
+    assert "add --agent crashing:solve" in unnamed.err
+    agent = ("--agent", "crashing:solve")
+    assert mlab("resume", folder, "--crashed", *agent).code == 0
     (card,) = experiment.scorecards
     assert (card.ending, card.attempt) == (Ending.SUBMITTED, 2)
     assert len(list((folder / "trace").glob("*.attempt1.jsonl"))) == 1

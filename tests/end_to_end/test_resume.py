@@ -66,7 +66,8 @@ def test_a_fork_may_use_another_model(mlab, undisturbed, tmp_path):
     assert [step.action for step in source.trace(old).steps] == [
         *["List Files"] * 4, "Final Answer",
     ]  # fmt: skip
-    words = ["resume", source.folder, "--from-step", 2, "--as", new, "--model"]
+    words = ["resume", source.folder, "--from-step", 2, "--as", new]
+    words += ["--agent", source.spec.agent, "--model"]
     refused = mlab(*words, "nosuch/x")
     assert refused.code == 2
     assert not new.exists()

@@ -8,6 +8,7 @@ from tests.support.quick_task import QUICK_TASK
 
 RUN = ["run", QUICK_TASK, "--agent", "thinker:thinker", "--model",
        "scripted/thinker:script", "--runs", "3"]  # fmt: skip
+NAMED = ["--task-path", str(QUICK_TASK), "--agent", "thinker:thinker"]
 
 
 @pytest.fixture
@@ -32,10 +33,10 @@ def test_after_a_total_cost_no_run_starts_until_it_is_resumed(mlab, prices):
     assert endings(folder) == ["submitted", "interrupted", "interrupted"]
     assert (
         "2 runs not started: the experiment has cost $3.60, and --max-total-cost is"
-        f" $2.00; continue with `mlab resume {folder}`\n"
+        f" $2.00; continue with `mlab resume {folder} {' '.join(NAMED)}`\n"
     ) in said.err
     # The cost of the first command counts, and running runs finish.
-    mlab("resume", folder, "--max-total-cost", 7)
+    mlab("resume", folder, *NAMED, "--max-total-cost", 7)
     assert endings(folder) == ["submitted", "submitted", "interrupted"]
 
 

@@ -91,7 +91,7 @@ class Job:
 
     @property
     def experiment(self) -> Experiment:
-        return Experiment(self.plan.out / str(self.plan.name))
+        return Experiment(self.plan.out / str(self.plan.name), self.plan.named)
 
     @property
     def notes(self) -> Path:

@@ -11,6 +11,7 @@ from tests.support.outcomes import outcome_of
 
 from mlagentbench.cli.main import main
 from mlagentbench.core.trace import Ending
+from mlagentbench.environment.snapshots.objects import object_path
 from mlagentbench.environment.snapshots.snapshot_store import SnapshotStore
 
 
@@ -39,7 +40,8 @@ def cut(whole, request):
 
 def mlab_resume(job):
     os.environ["MLAB_CACHE"] = str(job.place.cache)
-    main(["resume", str(job.experiment.folder)])
+    named = job.plan.named.options.split()
+    main(["resume", str(job.experiment.folder), *named])
 
 
 def resumed(job, code):
@@ -78,7 +80,7 @@ def test_a_corrupt_object_is_named_and_breaks_the_run_that_needs_it(cut, whole):
     first, second = cut.experiment.runs()
     entries = last_snapshot(cut.experiment, second).entries
     entry = next(entry for entry in entries if entry.path == "submission.csv")
-    path = cut.experiment.snapshots / "objects" / entry.sha256[:2] / entry.sha256[2:]
+    path = cut.experiment.snapshots / "objects" / object_path(entry.object)
     path.chmod(0o644)
     path.write_bytes(path.read_bytes()[:-1] + b"!")
     (found,) = SnapshotStore(cut.experiment.snapshots).verify()

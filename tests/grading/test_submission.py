@@ -5,6 +5,7 @@ tests/environment/sandbox/test_timed_request.py.
 """
 
 import base64
+import re
 import shutil
 from pathlib import Path
 
@@ -248,3 +249,29 @@ def _command(path: Path) -> bytes:
         return path.read_bytes()
     except OSError:
         return b""
+
+
+LEAKS = (
+    ("raise RuntimeError(f'secret {images.flat[0]}')", "exit code 1"),
+    ("return np.zeros((31337, 0))", "the grader refused its output"),
+)
+
+
+@pytest.mark.parametrize(("body", "kind"), LEAKS)
+def test_a_failure_on_hidden_inputs_passes_on_no_text_of_the_code(
+    grade_layer, body, kind
+):
+    code = SHAPED.format(body=body)
+    secret = re.compile("secret|31337")
+    assert secret.search(grade_layer(code, split="visible").submission_error)
+    hidden = grade_layer(code, split="hidden").submission_error
+    assert kind in hidden
+    assert not secret.search(hidden)
+
+
+def test_seconds_of_submitted_code_are_counted_also_if_it_fails(grade_layer):
+    busy = "end = time.process_time() + 1\n    while time.process_time() < end: pass"
+    for last in ("return np.zeros(shape)", "raise RuntimeError"):
+        verdict = grade_layer(SHAPED.format(body=f"{busy}\n    {last}"))
+        assert verdict.score is None
+        assert verdict.code_seconds >= 0.9

@@ -10,7 +10,7 @@ from tests.support import records
 from mlagentbench.core.task import Budget
 from mlagentbench.core.trace import Ending, Spent, Trace
 from mlagentbench.experiment.trace_file import RecordedRun
-from mlagentbench.run.budget import BudgetMeter, RunOver
+from mlagentbench.run.budget import BudgetMeter, RunOver, counted_seconds
 
 
 def meter(*steps, calls=(), **budget):
@@ -118,3 +118,9 @@ def test_replay_answers_as_the_run_did():
     time.sleep(0.01)
     assert budget.remaining().seconds < 48.0
     assert len(budget.take_answers()) == 1
+
+
+def test_checks_are_free_for_20_seconds_of_a_run_together():
+    assert counted_seconds(0, 12) == 0
+    assert counted_seconds(12, 12) == 4
+    assert counted_seconds(24, 12) == 12

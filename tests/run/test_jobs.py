@@ -38,7 +38,7 @@ def test_an_edition_decides_memory_and_cores_of_the_sandbox(make_job, tmp_path):
 def test_a_resumed_experiment_keeps_the_calibration_it_started_with(cache, tmp_path):
     plan = Plan(tasks=(str(QUICK_TASK),), agent="starter", out=tmp_path)
     services = Services(cache, Silent(), NullObserver())
-    experiment = Experiment(tmp_path / "exp")
+    experiment = Experiment(tmp_path / "exp", plan.named)
     (job,) = make_jobs(plan, experiment, services)
     assert 0 < job_context(job).calibration_seconds < 60
     assert f"Python {platform.python_version()}" in job.spec.machine

@@ -155,8 +155,7 @@ def test_bundle_keeps_the_snapshots_that_were_asked_for(bundles):
 def test_bundle_is_an_experiment(bundles, keep, mlab, tmp_path, monkeypatch):
     bundle = shutil.copytree(getattr(bundles, keep), tmp_path / "elsewhere")
     before = Experiment(bundle).scorecards
-    # A bundle names the task's folder relative to the one that holds it.
-    monkeypatch.chdir(bundles.task.parent)
+    monkeypatch.setenv("MLAB_TASK_PATH", str(bundles.task))
     shown = mlab("show", bundle)
     assert "crashed" in shown.out
     rescored = mlab("score", bundle)

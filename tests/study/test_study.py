@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from benchmarks.study_size import copy_bundle
 from tests.conftest import RECORDED
+from tests.support.quick_task import QUICK_TASK
 from tests.support.studies import quick_cell
 
 from mlagentbench.core import RecordError, Units, UsageError, take_lease
@@ -25,7 +26,7 @@ def bundle(tmp_path):
     """A recorded run as a bundle: without the path of its task folder."""
     folder = shutil.copytree(RECORDED / "tuner", tmp_path / "bundle")
     spec = folder / "experiment.json"
-    spec.write_text(spec.read_text().replace("@TASK@", "quick"))
+    spec.write_text(spec.read_text().replace("@TASK@", "./task"))
     (folder / "cell.json").write_text(
         json.dumps({"cell": DONE[0].model_dump(mode="json"), "harness": "0"})
     )
@@ -171,11 +172,13 @@ def test_mlab_status_of_a_study(study, mlab):
 def test_mlab_report_lists_missing_cells(study, mlab, tmp_path):
     table, tex = tmp_path / "runs.csv", tmp_path / "table.tex"
     said = mlab("report", study.address, "--csv", table, "--latex", tex)
+    assert "if you trust it, add --task-path ./task" in said.err
+    named = ("--task-path", QUICK_TASK)
+    said = mlab("report", study.address, "--csv", table, "--latex", tex, *named)
     assert said.code == 0, said.err
     assert "3 of 5 runs have no result yet: quick:tuner:none:2 (failed: " in said.err
     assert "not an experiment" not in said.err
-    # The plan knows the folder of the task, and the bundle does not.
-    assert "unknown task" not in said.err
+    assert "--task-path" not in said.err
     page = (tmp_path / "small" / "report.html").read_text()
     assert "running on node 7, step 3" in page
     assert "5 runs were planned" in page

@@ -63,4 +63,4 @@ def copy_cut(
     for trace in (target / "trace").iterdir():
         whole = trace.read_bytes().splitlines(keepends=True)
         trace.write_bytes(b"".join(whole[:lines]) + extra)
-    return Experiment(target)
+    return Experiment(target, source.named)

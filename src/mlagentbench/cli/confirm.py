@@ -19,7 +19,7 @@ ASK_ABOVE_DOLLARS = 10.0
 
 def confirm(sentence: str, hours: float, dollars: float, *, yes: bool) -> bool:
     """Print what is about to start; ask the user if it is long or costly."""
-    err().print(sentence, markup=False)
+    err().print(sentence)
     is_little = hours <= ASK_ABOVE_HOURS and dollars <= ASK_ABOVE_DOLLARS
     if yes or is_little or not sys.stdin.isatty():
         return True

@@ -1,16 +1,16 @@
-"""Output of commands, and the live display of runs."""
+"""Consoles and tables of commands, and the live display of runs."""
 
-import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-import click
 from rich.cells import cell_len
-from rich.console import Console, Group
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from mlagentbench.cli.printing import one_line, say
 from mlagentbench.core import first_lines, harmless
 from mlagentbench.report import with_unit
 
@@ -21,6 +21,26 @@ if TYPE_CHECKING:
     from mlagentbench.experiment import Experiment
     from mlagentbench.report import StatusTable
     from mlagentbench.study import CellEvent
+
+
+class CleanConsole(Console):
+    """A console whose own styling is the only source of control characters.
+
+    Everything that Rich shows, a live display too, is rendered to segments here.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield Segment(harmless(segment.text), segment.style)
+
+    def print(self, *objects: Any, **options: Any) -> None:  # noqa: ANN401  # Rich's
+        """Print texts as they are: brackets in them are no markup."""
+        super().print(*objects, **({"markup": False} | options))
 
 
 def out() -> Console:
@@ -34,7 +54,7 @@ def err() -> Console:
 
 
 def _console(*, stderr: bool) -> Console:
-    console = Console(stderr=stderr, highlight=False)
+    console = CleanConsole(stderr=stderr, highlight=False)
     # Lines are wrapped for a person at a terminal, never in a pipe or file.
     console.soft_wrap = not console.is_terminal
     return console
@@ -46,11 +66,6 @@ def print_heading(console: Console, text: str) -> None:
         console.rule(Text(text))
     else:
         console.print(text, markup=False, soft_wrap=True)
-
-
-def print_json(document: Any) -> None:  # noqa: ANN401  # any JSON document
-    """Print one JSON document and nothing else."""
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
 
 
 _PROSE_WIDTH = 12
@@ -71,9 +86,10 @@ def print_table(
     as ids, stay on one line even if the table is wider than the terminal.
     """
     console = out()
+    rows = [list(map(one_line, row)) for row in rows]
     if not console.is_terminal:
         for row in [columns, *rows]:
-            click.echo("\t".join(row))
+            say("\t".join(row))
         return
     widths: list[int] = []
     for number, name in enumerate(columns):
@@ -90,7 +106,7 @@ def print_table(
         table.add_row(*(Text(row[number]) for number in shown))
     console.print(table, crop=False)
     if optional and not fits:
-        click.echo(f"A wider terminal also shows: {', '.join(optional)}")
+        say(f"A wider terminal also shows: {', '.join(optional)}")
 
 
 def print_status(table: "StatusTable") -> None:
@@ -98,7 +114,7 @@ def print_status(table: "StatusTable") -> None:
     if not table.rows:
         return
     if table.title:
-        click.echo(f"{table.title}:")
+        say(f"{table.title}:")
     print_table(table.columns, table.rows, prose=table.prose, optional=table.optional)
 
 
@@ -110,7 +126,7 @@ class RunLine:
         self._metric = task.metric
         self._unit = task.unit
         self._steps = task.budget.steps
-        self._clock = time.monotonic() - (past.seconds if past else 0.0)
+        self._clock = time.monotonic() - (min(past.seconds, 1e9) if past else 0.0)
         self._seconds: float | None = None
         self._step = 0
         self._best: float | None = None
@@ -166,7 +182,7 @@ class Screen:
 
     def start(self, label: str, total: int | None) -> None:
         self._clear_bar()
-        self._piece = self._bar.add_task(label, total=total)
+        self._piece = self._bar.add_task(one_line(label), total=total)
         self._print(label)
 
     def advance(self, amount: int) -> None:
@@ -205,7 +221,10 @@ class Screen:
             self._console.print(text, markup=False, soft_wrap=True)
 
     def _shown(self) -> Group:
-        rows = [[str(run), *line.cells()] for run, line in self._lines.items()]
+        rows = [
+            list(map(one_line, [str(run), *line.cells()]))
+            for run, line in self._lines.items()
+        ]
         widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
         runs = Table.grid(padding=(0, 2))
         for name, *cells in rows:
@@ -251,7 +270,7 @@ class StudyScreen:
             words = f"{event.cell}  published  {self._summary()}"
         if event.outcome != "held":
             # Above the live display, if there is one.
-            self._console.print(harmless(words), markup=False, soft_wrap=True)
+            self._console.print(words, soft_wrap=True)
 
     def notice(self, text: str) -> None:
         self._console.print(text, markup=False, soft_wrap=True)
@@ -283,5 +302,5 @@ class StudyScreen:
         for event in shown:
             cost = f"${event.cost_usd:,.2f}" if event.cost_usd else ""
             cells = [event.cell, event.place, f"step {event.steps}", cost]
-            rows.add_row(*map(Text, map(harmless, cells)))
+            rows.add_row(*map(Text, map(one_line, cells)))
         return Group(rows, Text(self._summary()))

@@ -8,7 +8,6 @@ import select
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import RawIOBase
@@ -17,6 +16,12 @@ from typing import cast
 import click
 
 from mlagentbench import __version__
+from mlagentbench.cli.printing import (
+    clean_uncaught_errors,
+    print_traceback,
+    say,
+    show_cursor,
+)
 from mlagentbench.core import BenchError, MachineError, UsageError, did_you_mean
 
 COMMANDS = {
@@ -96,6 +101,7 @@ def main(arguments: list[str] | None = None) -> None:
     _configure_logging(debug=debug)
     if arguments is None and _USES_SANDBOXES.intersection(words[:1]):
         _enter_user_scope()
+    clean_uncaught_errors()
     try:
         with _second_ctrl_c_exits():
             code = mlab.main(words, prog_name="mlab", standalone_mode=False)
@@ -104,24 +110,24 @@ def main(arguments: list[str] | None = None) -> None:
         error.show()
         sys.exit(2)
     except click.ClickException as error:
-        click.echo(f"mlab: {_sentence(error)}", err=True)
+        say(f"mlab: {_sentence(error)}", err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("mlab: interrupted", err=True)
+        say("mlab: interrupted", err=True)
         sys.exit(1)
     except BenchError as error:
         if debug:
-            traceback.print_exception(error)
-        click.echo(f"mlab: {error}", err=True)
+            print_traceback(error)
+        say(f"mlab: {error}", err=True)
         sys.exit(exit_code(error))
     except OSError as error:
         # Records are written by code that names its file in an error of ours.
         if error.filename is not None or error.errno not in _CANNOT_WRITE:
             raise
         if debug:
-            traceback.print_exception(error)
+            print_traceback(error)
         _drop_output()
-        click.echo(f"mlab: cannot write the output: {error.strerror}", err=True)
+        say(f"mlab: cannot write the output: {error.strerror}", err=True)
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
 
@@ -168,13 +174,14 @@ def _watch_ctrl_c(reading: int) -> None:
             return
         is_over, _, _ = select.select([signals], [], [], 1.0)
         if not is_over:
-            click.echo("mlab: ending; press Ctrl-C again to stop at once", err=True)
+            say("mlab: ending; press Ctrl-C again to stop at once", err=True)
         if _next_ctrl_c(signals):
             # An import could wait for the main thread; without the module, no child.
             if child := sys.modules.get("mlagentbench.core.child"):
                 child.kill_groups()
-            show_cursor = "\x1b[?25h" if sys.stderr.isatty() else ""
-            click.echo(f"{show_cursor}mlab: stopped", err=True)
+            if sys.stderr.isatty():
+                show_cursor()
+            say("mlab: stopped", err=True)
             os._exit(1)
 
 
@@ -214,7 +221,7 @@ class _StderrHandler(logging.Handler):
     """Writes to standard error as it is now: a live display may replace it."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        click.echo(self.format(record), err=True)
+        say(self.format(record), err=True)
 
 
 def _configure_logging(*, debug: bool) -> None:

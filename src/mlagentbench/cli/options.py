@@ -12,7 +12,7 @@ from mlagentbench.tasks import editions_of, load_task, paper_task_ids, task_ids
 
 if TYPE_CHECKING:
     from mlagentbench.core import RunId
-    from mlagentbench.experiment import Experiment, Judge
+    from mlagentbench.experiment import Experiment, Judge, Named
     from mlagentbench.study import Study
 
 Command = Callable[..., Any]
@@ -343,13 +343,32 @@ _AGAIN = click.option(
 )
 
 
-def select_runs(text: str, run: str | None = None) -> "tuple[Experiment, list[RunId]]":
+task_path_option = option(
+    "--task-path",
+    "Folder of a task outside the suite that you trust. Can be repeated.",
+    metavar="DIR",
+    multiple=True,
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+)
+
+named_agent_option = click.option(
+    "--agent",
+    "agents",
+    metavar="MODULE:FUNCTION",
+    multiple=True,
+    help="Outside agent of the recorded runs that you trust. Can be repeated.",
+)
+
+
+def select_runs(
+    text: str, run: str | None = None, named: "Named | None" = None
+) -> "tuple[Experiment, list[RunId]]":
     """Return the experiment and those of its runs that NAME or `run` picks."""
     from mlagentbench.experiment import Experiment
 
     folder, name = split(text)
     name = run or name
-    experiment = Experiment(Path(folder))
+    experiment = Experiment(Path(folder), named)
     known = experiment.known_runs() or experiment.runs()
     runs = [
         one for one in known if name in ("", str(one), one.agent, one.model, one.task)
@@ -389,12 +408,14 @@ def is_study(address: str) -> bool:
     return "://" in address or (Path(address) / "study.json").is_file()
 
 
-def open_results(address: str) -> "Experiment | Study":
+def open_results(
+    address: str, task_paths: tuple[Path, ...] = ()
+) -> "Experiment | Study":
     """Open an experiment's folder, or a study's folder or object store."""
     if is_study(address):
         from mlagentbench.study import open_study
 
-        return open_study(address)
-    from mlagentbench.experiment import Experiment
+        return open_study(address, task_paths)
+    from mlagentbench.experiment import Experiment, Named
 
-    return Experiment(Path(address))
+    return Experiment(Path(address), Named(task_paths=task_paths))

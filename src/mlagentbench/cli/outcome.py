@@ -8,9 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from mlagentbench.cli.console import err, print_json, print_table
+from mlagentbench.cli.console import err, print_table
+from mlagentbench.cli.printing import print_json, say
 from mlagentbench.core import (
     BenchError,
     Ending,
@@ -22,7 +21,6 @@ from mlagentbench.experiment import (
     Experiment,
     last_attempts,
     missing_opinions,
-    same_task,
 )
 from mlagentbench.report import (
     OUTCOME_COLUMNS,
@@ -35,7 +33,7 @@ from mlagentbench.report import (
     view_of,
     write_report,
 )
-from mlagentbench.tasks import load_task
+from mlagentbench.tasks import find_recorded
 
 if TYPE_CHECKING:
     from mlagentbench.study import Study
@@ -79,7 +77,7 @@ def print_outcome(*experiments: Experiment, as_json: bool) -> int:
         final += last
         left = [*_not_started(experiment, last), *stale_baselines(last)]
         for note in [*experiment.warnings, *missing_opinions(experiment), *left]:
-            err().print(note, markup=False, soft_wrap=True)
+            err().print(note, soft_wrap=True)
         dumped = [card.model_dump(mode="json") for card in cards]
         documents.append({"experiment": str(experiment.folder), "scorecards": dumped})
         if not as_json:
@@ -93,7 +91,7 @@ def print_study(study: "Study", *, as_json: bool, report: Path | None = None) ->
     """Print the results of a study; return 1 if a cell of its plan has none."""
     cards, missing, warnings = study.results()
     for note in [*warnings, *stale_baselines(cards)]:
-        err().print(note, markup=False, soft_wrap=True)
+        err().print(note, soft_wrap=True)
     if as_json:
         print_json(
             {
@@ -107,16 +105,18 @@ def print_study(study: "Study", *, as_json: bool, report: Path | None = None) ->
         _print_table(list(tell_apart(cards)), tuple(_tasks_of(study)))
     address = shlex.quote(study.address)
     if missing:
-        click.echo(f"cells: mlab status {address}")
-        click.echo(f"continue: mlab study {address}")
-    click.echo(f"report: {report or f'mlab report {address}'}")
+        say(f"cells: mlab status {address}")
+        say(f"continue: mlab study {address}{study.named.options}")
+    say(f"report: {report or f'mlab report {address}'}")
     return 1 if missing else 0
 
 
 def _tasks_of(study: "Study") -> Iterator[TaskFacts]:
-    for task, edition in {(cell.task, cell.edition): None for cell in study.cells}:
+    asked = {(one.task, one.edition, one.task_digest): None for one in study.cells}
+    for source, edition, digest in asked:
         with suppress(BenchError):
-            yield task_facts(load_task(task, edition=edition))
+            task = find_recorded(source, edition, digest, study.named.task_paths)
+            yield task_facts(task)
 
 
 def _print_table(cards: list[Scorecard], tasks: tuple[TaskFacts, ...]) -> None:
@@ -128,25 +128,25 @@ def _print_table(cards: list[Scorecard], tasks: tuple[TaskFacts, ...]) -> None:
         optional=["mean improvement", "time", "cost"],
     )
     for line in failure_lines(cards):
-        click.echo(line)
+        say(line)
 
 
 def _print_summary(experiment: Experiment, cards: list[Scorecard]) -> None:
     tasks = tuple(_known_tasks(experiment))
     if len(cards) > 1:
         _print_table(cards, tasks)
-        click.echo(f"runs: mlab show {shlex.quote(str(experiment.folder))}")
+        say(f"runs: mlab show {shlex.quote(str(experiment.folder))}")
     else:
         view = ExperimentView(title="", created="", cards=tuple(cards), tasks=tasks)
         for card in cards:
-            click.echo("\n".join(summary_lines(card, view.facts(card))))
-    click.echo(f"report: {experiment.report}")
+            say("\n".join(summary_lines(card, view.facts(card))))
+    say(f"report: {experiment.report}")
     if any(card.ending is Ending.CRASHED for card in cards):
         folder = shlex.quote(str(experiment.folder))
+        named = experiment.named.options
         err().print(
             f"`mlab show {folder}` prints the traceback of a crash,"
-            f" `mlab resume {folder} --crashed` runs crashed runs again",
-            markup=False,
+            f" `mlab resume {folder} --crashed{named}` runs crashed runs again",
             soft_wrap=True,
         )
 
@@ -158,7 +158,7 @@ def _not_started(experiment: Experiment, cards: list[Scorecard]) -> list[str]:
     folder = shlex.quote(str(experiment.folder))
     return [
         f"{count} run{'s' if count > 1 else ''} {reason}; continue with"
-        f" `mlab resume {folder}`"
+        f" `mlab resume {folder}{experiment.named.options}`"
         for reason, count in reasons.items()
     ]
 
@@ -168,4 +168,4 @@ def _known_tasks(experiment: Experiment) -> Iterator[TaskFacts]:
     with suppress(BenchError):
         for asked in experiment.spec.tasks:
             with suppress(BenchError):
-                yield task_facts(same_task(asked))
+                yield task_facts(experiment.task(asked))

@@ -71,7 +71,7 @@ def print_preset() -> None:
     is_named = bool(given["tasks"] or given["every"] or given["suite"])
     if preset_suite(preset, None, is_named=is_named):
         words.append(f"--suite {_SUITE}")
-    err().print(f"preset {preset}: {' '.join(words) or 'sets nothing'}", markup=False)
+    err().print(f"preset {preset}: {' '.join(words) or 'sets nothing'}")
 
 
 def _written(value: object) -> str:

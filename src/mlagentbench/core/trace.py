@@ -75,6 +75,8 @@ class Seconds(Record):
     """The agent's own code before the step: its computing, its waiting, its client."""
     cpu: float | None = Field(None, exclude_if=_is_none)
     """CPU seconds of the sandbox during the step, by all its processes."""
+    checked: float = Field(0.0, exclude_if=_is_empty)
+    """Seconds of submitted code in Check Submission; `execute` has those that count."""
 
     @property
     def total(self) -> float:

@@ -31,6 +31,8 @@ from .sandbox.timed_request import NoAnswer as NoAnswer
 from .sandbox.timed_request import ResponseLimits as ResponseLimits
 from .sandbox.timed_request import ask_sandboxed as ask_sandboxed
 from .snapshots.objects import Entry as Entry
+from .snapshots.objects import content_name as content_name
+from .snapshots.objects import kind_of as kind_of
 from .snapshots.objects import shown as shown
 from .snapshots.snapshot_store import Pruned as Pruned
 from .snapshots.snapshot_store import SnapshotLimits as SnapshotLimits

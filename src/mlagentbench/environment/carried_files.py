@@ -88,7 +88,7 @@ class CarriedFiles:
 
 def _digest(entry: Entry) -> str:
     # The contents of very large files are not stored.
-    return entry.sha256 or f"{entry.size} bytes"
+    return entry.object or f"{entry.size} bytes"
 
 
 def _counts(entry: Entry) -> bool:

@@ -52,6 +52,8 @@ class Verdict(Record):
     units: Units | None = None
     """The parts of the score, if the grader returns them."""
     submission_error: str | None = None
+    code_seconds: float = 0.0
+    """Seconds of submitted code, if it was run to be graded."""
     steps: tuple[StepVerdict, ...] = ()
     """The grade after every step, if steps were graded."""
 

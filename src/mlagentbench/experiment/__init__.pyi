@@ -10,6 +10,7 @@ from .plan import BudgetOverride as BudgetOverride
 from .plan import ExperimentOptions as ExperimentOptions
 from .plan import ExperimentSpec as ExperimentSpec
 from .plan import Judge as Judge
+from .plan import Named as Named
 from .plan import Plan as Plan
 from .plan import RetryLimits as RetryLimits
 from .plan import TaskSpec as TaskSpec

@@ -41,12 +41,14 @@ from mlagentbench.experiment.plan import (
     NO_MODEL,
     ExperimentSpec,
     ForkOrigin,
+    Named,
     Plan,
     TaskSpec,
 )
-from mlagentbench.experiment.scorecard_file import read_scorecards
-from mlagentbench.experiment.trace_file import TraceWriter, read_trace
-from mlagentbench.tasks import load_task, task_ids
+from mlagentbench.experiment.record_files import read_record, refuse_links
+from mlagentbench.experiment.scorecard_file import parse_scorecards
+from mlagentbench.experiment.trace_file import TraceWriter, parse_trace
+from mlagentbench.tasks import find_recorded, task_ids
 
 logger = logging.getLogger(__name__)
 
@@ -89,10 +91,15 @@ class StepScore(Record):
 
 
 class Experiment:
-    """One folder of runs."""
+    """One folder of runs.
 
-    def __init__(self, folder: Path) -> None:
+    Anybody may have written it: everything in it is data. Its runs use only code that
+    the user has `named`, and that of this package.
+    """
+
+    def __init__(self, folder: Path, named: Named | None = None) -> None:
         self.folder = folder
+        self.named = named or Named()
         self.logs = folder / "logs"
         self.report = folder / "report.html"
         self.snapshots = folder / "snapshots"
@@ -120,6 +127,7 @@ class Experiment:
         """
         if not new:
             self._require_spec()
+        refuse_links(self.folder)
         with recording(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
@@ -142,15 +150,19 @@ class Experiment:
         """The plan and its circumstances, as `experiment.json` records them."""
         self._require_spec()
         try:
-            return ExperimentSpec.model_validate_json(self._spec.read_bytes())
+            return ExperimentSpec.model_validate_json(self._read(self._spec) or b"")
         except ValidationError as error:
             traces = len([*self.folder.glob("trace/*.jsonl")])
-            cards, _ = read_scorecards(self._scorecards, lambda _: True)
+            cards, _ = parse_scorecards(self._read(self._scorecards) or b"", "")
             raise RecordError(
                 f"{self._spec} is damaged: {error.errors()[0]['msg']}; it cannot be"
                 f" resumed, but {traces} traces and {len(cards)} scorecards beside it"
                 " can still be read"
             ) from error
+
+    def _read(self, path: Path) -> bytes | None:
+        """Read a file of the folder; no link is followed."""
+        return read_record(self.folder, path.relative_to(self.folder).as_posix())
 
     def _require_spec(self) -> None:
         if (self.folder / "study.json").is_file():
@@ -160,6 +172,33 @@ class Experiment:
             )
         if not self._spec.is_file():
             raise UsageError(f"{self.folder} is not an experiment: no experiment.json")
+
+    def task(self, spec: TaskSpec) -> Task:
+        """Load one of its tasks; see `same_task`."""
+        return same_task(spec, self.named.task_paths)
+
+    def require_agent(self) -> None:
+        """Raise `UsageError` if its agent is outside code that the user did not name.
+
+        Nothing proves that a folder was written on this machine by the same user, so
+        the user names the agent again.
+        """
+        agent = self.spec.agent
+        if ":" in agent and agent not in self.named.agents:
+            raise UsageError(
+                f"the experiment names the agent {agent}, whose code would run on this"
+                f" machine; if you trust it, add{Named(agents=(agent,)).options}"
+            )
+
+    def require_models(self) -> None:
+        """Raise `UsageError` if it sets model arguments that the user did not name."""
+        given = self.spec.model_args
+        if given and given != self.named.model_args:
+            raise UsageError(
+                "the experiment sets model arguments, which may hold the address that"
+                f" your keys are sent to; if you trust them, add"
+                f"{Named(model_args=given).options}"
+            )
 
     def runs(self) -> list[RunId]:
         """Return every planned run."""
@@ -175,14 +214,16 @@ class Experiment:
 
     def trace(self, run: RunId | str) -> Trace:
         """Read a run's trace; that of a run without a file has no steps."""
-        return read_trace(self.trace_path(run), str(run))
+        path = self.trace_path(run)
+        return parse_trace(self._read(path) or b"", path, str(run))
 
     def trace_path(self, run: RunId | str) -> Path:
         return self.folder / "trace" / f"{_file_name(run)}.jsonl"
 
     def observation_path(self, blob: str) -> Path:
         """Return the path of an observation that its step holds shortened."""
-        return self.folder / "trace" / "blobs" / f"{blob}.txt"
+        # The name comes from a trace, which anybody may have written.
+        return self.folder / "trace" / "blobs" / f"{_file_name(blob)}.txt"
 
     def add_observation(self, text: str) -> str:
         """Write the full text of an observation; return its digest."""
@@ -217,8 +258,8 @@ class Experiment:
 
     def read_units(self, run: RunId | str) -> Units | None:
         """Read the units of a run's score; None if there are none."""
-        path = self._units_path(run)
-        return parse_units(path.read_bytes()).get(_UNITS) if path.is_file() else None
+        raw = self._read(self._units_path(run))
+        return None if raw is None else parse_units(raw).get(_UNITS)
 
     @property
     def units(self) -> dict[str, Units]:
@@ -252,13 +293,16 @@ class Experiment:
 
         Those of earlier versions get the digests that `experiment.json` records.
         """
-        cards = read_scorecards(self._scorecards, self._has_task)[0]
+        cards = self._parsed_scorecards()[0]
         if all(card.task_digest for card in cards):
             return cards
         asked: dict[str, TaskSpec] = {}
         with suppress(UsageError, RecordError, OSError):
             asked = {task.id: task for task in self.spec.tasks}
-        measured = {name: _measured(task) for name, task in asked.items()}
+        measured: dict[str, Measured | None] = {}
+        for name, task in asked.items():
+            with suppress(BenchError):
+                measured[name] = self.task(task).measured
         return [
             _with_digest(card, asked.get(card.task), measured.get(card.task))
             for card in cards
@@ -267,7 +311,11 @@ class Experiment:
     @property
     def warnings(self) -> list[str]:
         """A sentence about every line of `scorecards.jsonl` that is not valid."""
-        return read_scorecards(self._scorecards, self._has_task)[1]
+        return self._parsed_scorecards()[1]
+
+    def _parsed_scorecards(self) -> tuple[list[Scorecard], list[str]]:
+        raw = self._read(self._scorecards) or b""
+        return parse_scorecards(raw, self._scorecards.name, self._has_task)
 
     def _has_task(self, task: str) -> bool:
         with suppress(UsageError, RecordError, OSError):
@@ -286,7 +334,7 @@ class Experiment:
     def step_scores(self) -> dict[str, list[StepScore]]:
         """Return the scores of steps by run; a truncated line is graded again."""
         found: dict[str, list[StepScore]] = {}
-        raw = self._step_scores.read_bytes() if self._step_scores.exists() else b""
+        raw = self._read(self._step_scores) or b""
         for line in raw.splitlines():
             with suppress(ValidationError):
                 score = StepScore.model_validate_json(line)
@@ -333,13 +381,13 @@ class Experiment:
                 for call in kept.calls:
                     writer.append(Called(run=forked, call=call))
                 writer.append(kept.model_copy(update={"run": forked}))
+        refuse_links(self.snapshots)
         with blame(RecordError, "the snapshots cannot be copied"):
             # Objects are never rewritten, so two experiments may share them.
             shutil.copytree(self.snapshots, target.snapshots, copy_function=os.link)
         for blob in filter(None, (step.observation_blob for step in history.steps)):
-            source = self.observation_path(blob)
-            if source.is_file():
-                target.add_observation(source.read_text(encoding="utf-8"))
+            if (text := self._read(self.observation_path(blob))) is not None:
+                target.add_observation(text.decode(errors="replace"))
         return history
 
     def prune(self) -> Pruned:
@@ -396,16 +444,12 @@ def _with_digest(
     return card.model_copy(update=changed)
 
 
-def _measured(asked: TaskSpec) -> Measured | None:
-    try:
-        return same_task(asked).measured
-    except BenchError:
-        return None
+def same_task(spec: TaskSpec, task_paths: Iterable[Path] = ()) -> Task:
+    """Load a task of an experiment; raise `UsageError` if its version has changed.
 
-
-def same_task(spec: TaskSpec) -> Task:
-    """Load a task of an experiment; raise `UsageError` if its version has changed."""
-    task = load_task(spec.source, edition=spec.edition)
+    A task outside the suite is looked for in `task_paths` only.
+    """
+    task = find_recorded(spec.source, spec.edition, spec.digest, task_paths)
     if task.version != spec.version:
         raise UsageError(
             f"{spec.id} is at version {task.version} here, but the experiment ran"

@@ -4,7 +4,6 @@ Both are hostile: only regular files are opened, up to a size limit, and files t
 not text are only named.
 """
 
-import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
@@ -123,7 +122,7 @@ def _saved_files(
         with suppress(RecordError):
             store = SnapshotStore(snapshots)
             for entry in store.manifest(last).entries:
-                kept = entry.sha256 is not None and not entry.dropped
+                kept = entry.object is not None and not entry.dropped
                 # A link or a pipe has no size.
                 if entry.kind == "file" and (kept or entry.size):
                     read = partial(store.read, entry) if kept else None
@@ -151,19 +150,15 @@ def _from_snapshot(
     wanted = [
         entry
         for entry in files
-        if entry.sha256 is not None
+        if entry.object is not None
         and not entry.dropped
         and (entry.size or 0) <= _LARGEST
         and _is_code(entry.name, starter)
     ][:_MOST_FILES]
-    digests = {
-        name: hashlib.sha256(text.encode()).hexdigest()
-        for name, text in starter.items()
-    }
     texts = {
         entry.name: starter[entry.name]
         for entry in wanted
-        if digests.get(entry.name) == entry.sha256
+        if entry.name in starter and entry.holds(starter[entry.name].encode())
     }
     for entry in wanted:
         if (

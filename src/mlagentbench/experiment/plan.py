@@ -1,5 +1,8 @@
 """Plan (what a user asks for) and ExperimentSpec (experiment.json)."""
 
+import json
+import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +10,7 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from mlagentbench.core import Budget, Origin, Record, RunId
 from mlagentbench.evaluation import Price
+from mlagentbench.tasks import is_folder
 
 NO_MODEL = "none"
 
@@ -88,6 +92,31 @@ class ExperimentOptions(Record):
         return [self.model, *self.roles.values(), *judge]
 
 
+class Named(Record):
+    """Code and addresses that the user has named.
+
+    An experiment's folder may come from anybody. What it names itself is not run.
+    """
+
+    task_paths: tuple[Path, ...] = ()
+    """Folders of tasks outside the suite."""
+    agents: tuple[str, ...] = ()
+    """Outside agents, as `module:function`."""
+    model_args: dict[str, Any] | None = None
+    """They may hold the address that keys are sent to, or let a model bring code."""
+
+    @property
+    def options(self) -> str:
+        """The options of a command that name the same, each after a space."""
+        args = (self.model_args or {}).items()
+        words = [
+            *(("--task-path", str(path)) for path in self.task_paths),
+            *(("--agent", agent) for agent in self.agents if ":" in agent),
+            *(("-M", f"{key}={_as_written(value)}") for key, value in args),
+        ]
+        return "".join(f" {name} {shlex.quote(value)}" for name, value in words)
+
+
 class Plan(ExperimentOptions):
     """One agent on some tasks with some seeds."""
 
@@ -99,6 +128,25 @@ class Plan(ExperimentOptions):
     out: Path = Path("runs")
     name: str | None = None
     """The experiment's folder name; made from time, task and agent when absent."""
+
+    @property
+    def named(self) -> Named:
+        """The code that the user has named with this plan."""
+        return Named(
+            task_paths=tuple(Path(task) for task in self.tasks if is_folder(task)),
+            agents=(self.agent,),
+            model_args=self.model_args,
+        )
+
+
+def _as_written(value: object) -> str:
+    """Return the text that `-M` reads as a value."""
+    import yaml
+
+    with suppress(yaml.YAMLError, ValueError):
+        if isinstance(value, str) and yaml.safe_load(value) == value:
+            return value
+    return json.dumps(value)
 
 
 def _with_pairs(name: str, given: dict[str, str]) -> str:

@@ -6,23 +6,15 @@ A malformed line becomes a warning that names it; the other lines are still read
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import getitem
-from pathlib import Path
 
 from pydantic import ValidationError
 from pydantic_core import from_json
 
 from mlagentbench.core import Scorecard
+from mlagentbench.experiment.record_files import has_huge_number
 
 _UNKNOWN_FIELD = "extra_forbidden"
 _LONGEST = 80
-
-
-def read_scorecards(
-    path: Path, has_task: Callable[[str], bool]
-) -> tuple[list[Scorecard], list[str]]:
-    """Return the readable scorecards, and warnings about malformed lines."""
-    raw = path.read_bytes() if path.exists() else b""
-    return parse_scorecards(raw, path.name, has_task)
 
 
 def parse_scorecards(
@@ -46,6 +38,9 @@ def parse_scorecards(
             first = error.errors(include_url=False)[0]
             field = _field_name(first["loc"]) if first["loc"] else "the line"
             broken.append(f"{at}: {field}: {first['msg']}")
+            continue
+        if has_huge_number(raw, card):
+            broken.append(f"{at}: a number is too large")
             continue
         for field in unknown:
             fields.setdefault(field, []).append(number)

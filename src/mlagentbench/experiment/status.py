@@ -20,7 +20,7 @@ from mlagentbench.core import (
     Task,
     Trace,
 )
-from mlagentbench.experiment.experiment import Experiment, same_task
+from mlagentbench.experiment.experiment import Experiment
 from mlagentbench.experiment.plan import TaskSpec
 
 
@@ -84,7 +84,7 @@ def read_status(experiment: Experiment) -> ExperimentStatus:
     spec = experiment.spec
     cards = experiment.scorecards
     last = {card.run: card for card in cards}
-    tasks = {one.id: (one, _task(one)) for one in spec.tasks}
+    tasks = {one.id: (one, _task(experiment, one)) for one in spec.tasks}
     runs = [
         _run_status(experiment, run, *tasks[run.task], last.get(str(run)))
         for run in experiment.runs()
@@ -102,9 +102,9 @@ def read_status(experiment: Experiment) -> ExperimentStatus:
     )
 
 
-def _task(spec: TaskSpec) -> Task | None:
+def _task(experiment: Experiment, spec: TaskSpec) -> Task | None:
     with suppress(BenchError):
-        return same_task(spec)
+        return experiment.task(spec)
     return None
 
 

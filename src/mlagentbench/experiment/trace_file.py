@@ -27,6 +27,7 @@ from mlagentbench.core import (
     Trace,
     truncate,
 )
+from mlagentbench.experiment.record_files import has_huge_number
 
 _LINE: TypeAdapter[AnyLine] = TypeAdapter(Line)
 
@@ -50,7 +51,12 @@ class TraceWriter:
 
 def read_trace(path: Path, run: str) -> Trace:
     """Read a trace; a truncated last line is dropped, any other is an error."""
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    return parse_trace(path.read_bytes() if path.exists() else b"", path, run)
+
+
+def parse_trace(content: bytes, path: Path, run: str) -> Trace:
+    """Return the trace in the contents of a file, as `read_trace` does."""
+    lines = content.split(b"\n")
     steps: list[Step] = []
     calls: list[ModelCall] = []
     resumed, end = 0, None
@@ -62,6 +68,8 @@ def read_trace(path: Path, run: str) -> Trace:
                 f"{path}, line {number} is damaged: {error.errors()[0]['msg']};"
                 f" the {number - 1} lines before it are complete"
             ) from error
+        if has_huge_number(raw, line):
+            raise RecordError(f"{path}, line {number}: a number is too large")
         match line:
             case Step() as step:
                 steps.append(step.model_copy(update={"calls": tuple(calls)}))

@@ -8,6 +8,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from mlagentbench.core import ModelCall, Record, append_line
 from mlagentbench.experiment.experiment import Experiment
+from mlagentbench.experiment.record_files import read_record
 from mlagentbench.experiment.scorecard_file import last_attempts
 
 _FILE = "opinions.jsonl"
@@ -45,7 +46,7 @@ class VotesFile:
 
     def __init__(self, experiment: Experiment) -> None:
         self._path = experiment.folder / _FILE
-        raw = self._path.read_bytes().splitlines() if self._path.exists() else []
+        raw = (read_record(experiment.folder, _FILE) or b"").splitlines()
         self.entries: list[Entry] = []
         for line in raw:
             # The vote of a damaged line is asked for again.

@@ -72,11 +72,15 @@ class CodeRequest(Record):
     cache: Path
     seconds: float
     """For all turns together; waiting for other gradings does not count."""
+    hidden: bool = True
+    """Whether the inputs are hidden: then no text that the code wrote is passed on."""
 
 
 class CodeOutcome(Record):
-    """The result of all turns; exactly one field is set."""
+    """The result of all turns: one of `turns`, `refused` and `broken` is set."""
 
+    seconds: float = 0.0
+    """Of the submitted code alone: wall or CPU time, whichever is less."""
     turns: Turns | None = None
     refused: str | None = None
     """The submission's fault."""
@@ -89,22 +93,24 @@ def main() -> None:
     request = read_request(CodeRequest)
     try:
         with blame(SandboxError, "the grading sandbox failed"):
-            outcome = CodeOutcome(turns=_take_turns(request))
-    except SubmissionError as error:
-        outcome = CodeOutcome(refused=str(error))
+            outcome = _take_turns(request)
     except BenchError as error:
         outcome = CodeOutcome(broken=str(error))
     sys.stdout.write(outcome.model_dump_json() + "\n")
 
 
-def _take_turns(request: CodeRequest) -> Turns:
+def _take_turns(request: CodeRequest) -> CodeOutcome:
     task, grading = request.task, request.task.grading
     if grading is None:
         raise SandboxError(f"{task.id} does not say how submitted code is run")
     agent_env = ensure_task_env(request.cache, task, grading.agent_env)
     with _starter_files(task) as starter, _reserved_core(request, grading) as cores:
         turns = TimedTurns(request, grading, agent_env.path, cores, starter)
-        return asyncio.run(turns.take_all())
+        try:
+            found = asyncio.run(turns.take_all())
+        except SubmissionError as error:
+            return CodeOutcome(refused=str(error), seconds=turns.code_seconds)
+        return CodeOutcome(turns=found, seconds=turns.code_seconds)
 
 
 @contextmanager
@@ -173,6 +179,8 @@ class TimedTurns:
         self._agent_env = agent_env
         self._name = ", ".join(request.task.submission)
         self._seconds_left = request.seconds
+        self.code_seconds = 0.0
+        """Of the submitted code so far, also of turns that failed."""
 
     async def take_all(self) -> Turns:
         """Take every turn and keep its output.
@@ -197,10 +205,14 @@ class TimedTurns:
         if self._starter is not None and needed:
             found = await self._answer(self._starter, question)
             if isinstance(found, NoAnswer):
-                raise SandboxError(f"the starter cannot be run either: {found.reason}")
+                why = " ".join(filter(None, (found.reason, found.output)))
+                raise SandboxError(f"the starter cannot be run either: {why}")
             known = found
         if isinstance(answer, NoAnswer):
-            raise SubmissionError(f"{self._name}: {answer.reason}")
+            # The code can write a hidden input to its output.
+            shown = "" if self._request.hidden else answer.output
+            why = f"{answer.reason}: {shown}" if shown else answer.reason
+            raise SubmissionError(f"{self._name}: {why}")
         output = self._request.answers / OUTPUTS / path.name
         output.parent.mkdir(exist_ok=True)
         output.write_bytes(answer.contents)
@@ -233,10 +245,14 @@ class TimedTurns:
         )
         root = sandbox_root(self._request.cache)
         sandbox = open_sandbox(root, spec, limits, cores=self._cores)
+        began = time.monotonic()
         try:
             answer = await ask_sandboxed(sandbox, _COMMAND, question, patience)
+            used = min(time.monotonic() - began, sandbox.cpu_seconds())
         finally:
             sandbox.close()
+        if solution == self._request.submission:
+            self.code_seconds += used
         if isinstance(answer, Answer):
             self._seconds_left -= answer.charged
         if self._seconds_left <= 0:

@@ -72,6 +72,7 @@ async def _grade_code(
     if split == "validation" and grading.validation_inputs is not None:
         inputs = prepared.private / grading.validation_inputs
         truth = prepared.private / (grading.validation_truth or task.truth)
+    hidden = inputs.is_relative_to(prepared.private)
     with scratch_folder() as answers:
         request = CodeRequest(
             task=task,
@@ -81,11 +82,19 @@ async def _grade_code(
             cache=prepared.cache,
             data=prepared.public / "data" if grading.data else None,
             seconds=seconds,
+            hidden=hidden,
         )
         outcome = await _run_code(request)
+        took = outcome.seconds
         if outcome.turns is None:
-            return Verdict(submission_error=outcome.refused)
+            return Verdict(submission_error=outcome.refused, code_seconds=took)
         verdict = await grade_answers(task, answers, truth)
+    verdict = verdict.model_copy(update={"code_seconds": took})
+    if hidden and verdict.submission_error is not None:
+        # A grader may quote an output, and the code may have copied its input there.
+        refused = f"{', '.join(task.submission)}: the grader refused its output"
+        error = f"{refused} for a hidden input"
+        verdict = verdict.model_copy(update={"submission_error": error})
     if verdict.score is None or verdict.units is not None or not outcome.turns.ratios:
         return verdict
     return _with_turns(verdict, outcome.turns)

@@ -45,17 +45,17 @@ def view_of(
     *,
     title: str = "",
     missing: Sequence[MissingRun] = (),
-    load: Callable[[TaskSpec], Task] = same_task,
 ) -> ExperimentView:
     """Read experiments; whatever cannot be read becomes a note, not a gap.
 
     Every run is shown once. A run that has the id of another one is named by its
-    experiment, too. `missing` are runs of a study that have no experiment yet. `load`
-    finds the tasks.
+    experiment, too. `missing` are runs of a study that have no experiment yet.
     """
     names = _experiment_names(experiments)
     # The experiments of a study share their tasks.
-    load, starter = cache(load), cache(starter_texts)
+    paths = [path for one in experiments for path in one.named.task_paths]
+    paths = list(dict.fromkeys(paths))
+    load, starter = cache(lambda spec: same_task(spec, paths)), cache(starter_texts)
     parts = [
         read_part(one, name, load) for one, name in zip(experiments, names, strict=True)
     ]
@@ -330,8 +330,8 @@ def _asked(experiment: Experiment, notes: list[str]) -> ExperimentSpec | None:
 def _cards(experiment: Experiment, notes: list[str]) -> list[Scorecard]:
     try:
         cards, warnings = experiment.scorecards, experiment.warnings
-    except OSError as error:
-        notes.append(f"scorecards.jsonl cannot be read: {error.strerror}")
+    except (BenchError, OSError) as error:
+        notes.append(str(error))
         return []
     notes += [*warnings, *missing_opinions(experiment)]
     return cards

@@ -87,8 +87,14 @@ def compact(count: float) -> str:
     return f"{count:.0f}"
 
 
+_MOST_SECONDS = 1e10
+
+
 def duration(seconds: float) -> str:
     """Write a time with the two units that matter."""
+    if not seconds < _MOST_SECONDS:
+        # A damaged or foreign record; the sum of two may be infinite.
+        return f"{number(seconds)} s"
     whole = round(seconds)
     if seconds < 10:
         return f"{seconds:.1f} s"
@@ -113,6 +119,8 @@ def moment(text: str) -> str:
 
 def dollars(cost: float) -> str:
     """Write a price; small ones keep two digits that say something."""
+    if not cost < 1e9:
+        return f"${number(cost)}"
     return f"${cost:,.2f}" if cost >= 0.1 or cost == 0 else f"${cost:.2g}"
 
 

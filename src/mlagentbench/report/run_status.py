@@ -62,7 +62,11 @@ def status_line(status: ExperimentStatus, now: datetime) -> str:
     says how to continue.
     """
     counts = [f"{count} {state}" for state, count in status.counts.items() if count]
-    age = (now - datetime.fromisoformat(status.updated)).total_seconds()
+    try:
+        age = (now - datetime.fromisoformat(status.updated)).total_seconds()
+    except (ValueError, TypeError):
+        # A foreign record; a time without a zone cannot be compared either.
+        age = 0.0
     parts = [
         f"{len(status.runs)} run{'s' if len(status.runs) > 1 else ''}",
         ", ".join(counts),

@@ -160,6 +160,19 @@ class BudgetMeter:
         )
 
 
+FREE_CHECK_SECONDS = 20.0
+"""Of submitted code in all Check Submission steps of a run together."""
+
+
+def counted_seconds(before: float, now: float) -> float:
+    """Return the seconds of a check that the time budget counts.
+
+    `before` are those of earlier checks. Otherwise checks would be free computing.
+    """
+    free = max(0.0, FREE_CHECK_SECONDS - before)
+    return max(0.0, now - free)
+
+
 _INSPECT_LIMITS = {
     "token": Ending.OUT_OF_TOKENS,
     "cost": Ending.OUT_OF_COST,

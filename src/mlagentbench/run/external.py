@@ -105,7 +105,7 @@ def grade_outside(
             "sandbox": _NOT_NEEDED if task.grading is None else "bwrap",
         }
     )
-    experiment = Experiment(experiment_folder(plan))
+    experiment = Experiment(experiment_folder(plan), plan.named)
     with experiment.lock(new=True):
         experiment.create(spec)
         for run, path in zip(runs, paths, strict=True):

@@ -23,7 +23,6 @@ from mlagentbench.experiment import (
     ExperimentSpec,
     Plan,
     TaskSpec,
-    same_task,
 )
 from mlagentbench.run.job import Job
 from mlagentbench.run.models.choice import make_local_ready
@@ -75,9 +74,11 @@ def make_jobs(
 def jobs_of(experiment: Experiment, services: Services) -> list[Job]:
     """Return the jobs of an experiment that exists."""
     spec = experiment.spec
+    experiment.require_agent()
+    experiment.require_models()
     load_agent(find_agent(spec.agent))
     check_models(spec)
-    tasks = [same_task(one) for one in spec.tasks]
+    tasks = [experiment.task(one) for one in spec.tasks]
     for one, task in zip(spec.tasks, tasks, strict=True):
         if task.digest != one.digest:
             raise UsageError(

@@ -53,7 +53,7 @@ def run(
         plan = Plan(seeds=range(seeds) if isinstance(seeds, int) else seeds, **fields)
     elif fields:
         raise UsageError("pass a plan or its fields, not both")
-    experiment = Experiment(experiment_folder(plan))
+    experiment = Experiment(experiment_folder(plan), plan.named)
     services = _services(cache, progress, observer)
     jobs = make_jobs(plan, experiment, services)
     sweep_scratch()
@@ -83,6 +83,8 @@ def resume(
 
     A run whose trace is damaged ends `broken` with the reason; the others continue.
     The experiment's earlier total limits no longer hold; `total` sets new ones.
+
+    Outside tasks, agents and model arguments must be `named` by the experiment's user.
     """
     if experiment.spec.origin is not Origin.RUN:
         raise UsageError(

@@ -81,7 +81,7 @@ def _task(task_id: str) -> Callable[..., InspectTask]:
             ),
             out=Path(os.environ.get("INSPECT_LOG_DIR", "logs")),
         )
-        experiment = Experiment(experiment_folder(plan))
+        experiment = Experiment(experiment_folder(plan), plan.named)
         services = Services(default_cache(), Silent(), NullObserver())
         (job,) = make_jobs(plan, experiment, services, models_exist=True)
         experiment.create(job.spec)

@@ -13,7 +13,7 @@ from inspect_ai.tool import ToolInfo
 
 from mlagentbench.agents import ProtocolName, Remaining
 from mlagentbench.core import REJECTED, Fault, RunId, Step, Task, UsageError, encodable
-from mlagentbench.experiment import Experiment, RecordedRun, same_task
+from mlagentbench.experiment import Experiment, RecordedRun
 from mlagentbench.run.budget import BudgetMeter
 from mlagentbench.run.model_calls import MAIN, ModelRequest, preferred_protocol
 from mlagentbench.run.outside_agent import runnable_agent
@@ -109,7 +109,7 @@ def prompts_of(experiment: Experiment, run: RunId, step: int) -> list[Prompt]:
     if not 1 <= step <= len(trace.steps):
         raise UsageError(f"{run} has steps 1 to {len(trace.steps)}, not {step}")
     spec = experiment.spec
-    task = same_task(next(one for one in spec.tasks if one.id == run.task))
+    task = experiment.task(next(one for one in spec.tasks if one.id == run.task))
     past = RecordedRun(trace)
     context = ReplayContext(
         task=task,
@@ -121,6 +121,7 @@ def prompts_of(experiment: Experiment, run: RunId, step: int) -> list[Prompt]:
         until=step,
         budget=BudgetMeter(task.budget, past),
     )
+    experiment.require_agent()
     agent = runnable_agent(spec.agent)
 
     async def act() -> None:

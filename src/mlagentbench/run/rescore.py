@@ -28,7 +28,7 @@ from mlagentbench.core import (
 )
 from mlagentbench.environment import SnapshotStore
 from mlagentbench.evaluation import EvaluationContext, Price, StepVerdict, beside_rules
-from mlagentbench.experiment import Experiment, StepScore, last_attempt_of, same_task
+from mlagentbench.experiment import Experiment, StepScore, last_attempt_of
 from mlagentbench.grading import grade_saved, shared_graders
 from mlagentbench.run.episode import evaluation_context, score_run, unscored_card
 from mlagentbench.tasks import Prepared, prepare_task
@@ -84,7 +84,7 @@ def rescore_experiment(
     require_linux("grading")
     with experiment.lock():
         spec = experiment.spec
-        tasks = {one.id: same_task(one) for one in spec.tasks}
+        tasks = {one.id: experiment.task(one) for one in spec.tasks}
         rescoring = Rescoring(
             experiment=experiment,
             tasks=tasks,
@@ -270,7 +270,7 @@ def _submissions(job: GradingJob) -> list[tuple[StepScore, str]]:
         if step.snapshot is None:
             continue
         entries = store.manifest(step.snapshot).entries
-        digests = {entry.name: entry.sha256 for entry in entries}
+        digests = {entry.name: entry.object for entry in entries}
         parts = [digests.get(name) for name in task.submission]
         digest = _NOTHING if None in parts else "+".join(map(str, parts))
         if digest != last:

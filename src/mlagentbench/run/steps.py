@@ -43,10 +43,10 @@ from mlagentbench.environment import (
     StatCache,
 )
 from mlagentbench.experiment import RecordedRun, TraceWriter
-from mlagentbench.run.budget import BudgetMeter, RunOver
+from mlagentbench.run.budget import BudgetMeter, RunOver, counted_seconds
 from mlagentbench.run.job import Job
 from mlagentbench.run.model_calls import ModelCaller
-from mlagentbench.run.validation import measurement_note, meter_for, refusal
+from mlagentbench.run.validation import check, measurement_note, meter_for
 
 logger = logging.getLogger(__name__)
 
@@ -111,6 +111,8 @@ class Steps:
         """The snapshot of each step."""
         self._queries = 0
         """Validation scores measured so far."""
+        self._checked = self._checked_now = 0.0
+        """Seconds of submitted code in Check Submission, before and in this step."""
         self.budget = BudgetMeter(job.task.budget, self._past)
         self.models = ModelCaller(
             str(run), self._past, trace, job.spec.prices, self.budget
@@ -143,7 +145,10 @@ class Steps:
         return self._snapshots.restore(snapshot)
 
     async def check_submission(self) -> str | None:
-        return await refusal(self._job.task, self._job.prepared, self._context.sandbox)
+        job = self._job
+        verdict = await check(job.task, job.prepared, self._context.sandbox)
+        self._checked_now += verdict.code_seconds
+        return verdict.submission_error
 
     def refuse_when_over(self, *, with_calls: bool) -> None:
         """End the run if it has submitted or its budget is exhausted.
@@ -169,6 +174,7 @@ class Steps:
         self.budget.start_step(step.spent)
         self._taken.append(step.snapshot)
         self._queries += step.validation is not None
+        self._checked += step.seconds.checked
         self.models.start_step()
         action = ACTIONS.get(pending.action)
         self.budget.submitted = step.ok and action is not None and action.ends_run
@@ -193,16 +199,21 @@ class Steps:
         started, clock = datetime.now(UTC), time.monotonic()
         cpu = self._sandbox.cpu_seconds()
         outcome = pending.rejection
+        self._checked_now = 0.0
         if outcome is None:
             outcome = await self._perform(pending.action, pending.given)
         snapshot = self._snapshots.take(
             outcome.validation, executed=pending.action in EXECUTING
         )
         took = time.monotonic() - clock - (budget.model_seconds - waited)
+        executing = outcome.executing + counted_seconds(
+            self._checked, self._checked_now
+        )
         seconds = Seconds(
             model=round(budget.model_seconds, 3),
-            execute=round(outcome.executing, 3),
-            harness=round(max(0.0, took - outcome.executing), 3),
+            execute=round(executing, 3),
+            harness=round(max(0.0, took - executing), 3),
+            checked=round(self._checked_now, 3),
             agent=round(budget.agent_seconds, 3),
             cpu=round(self._sandbox.cpu_seconds() - cpu, 3),
         )

@@ -24,13 +24,15 @@ from mlagentbench.environment import (
     ACTIONS,
     SnapshotStore,
     collect,
+    content_name,
     fingerprint,
+    kind_of,
     save_submission,
 )
 from mlagentbench.evaluation import Verdict
 from mlagentbench.grading import grade_saved
 from mlagentbench.run.job import Job
-from mlagentbench.tasks import Prepared, sha256_of
+from mlagentbench.tasks import Prepared
 
 
 class Measured(Record):
@@ -107,7 +109,7 @@ class CodeMeter:
             saved = scratch / "submission"
             await save_submission(self._task, self._sandbox, saved)
             files = [saved / name for name in self._task.submission]
-            digests = [sha256_of(path) if path.is_file() else "" for path in files]
+            digests = [self._digest(path) for path in files]
             if digests == self._known:
                 return Measured()
             self._known = digests
@@ -118,6 +120,14 @@ class CodeMeter:
             # The code could write the inputs into the reason, and the agent reads it.
             return Measured(problem=_FAILED_ON_HIDDEN)
         return measured(self._task, verdict)
+
+    def _digest(self, path: Path) -> str:
+        """Return the name of a file in the snapshots; empty if it does not exist."""
+        if not path.is_file():
+            return ""
+        # A run that an earlier version began knows digests of another kind.
+        known = next(filter(None, self._known), "b3-")
+        return content_name(path.read_bytes(), kind_of(known))
 
 
 _FAILED_ON_HIDDEN = (
@@ -136,7 +146,7 @@ def graded_before(task: Task, snapshots: Path, past: Trace) -> list[str]:
     if not taken or taken[-1] is None:
         return []
     entries = SnapshotStore(snapshots).manifest(taken[-1]).entries
-    digests = {entry.name: entry.sha256 or "" for entry in entries}
+    digests = {entry.name: entry.object or "" for entry in entries}
     return [digests.get(name, "") for name in task.submission]
 
 
@@ -178,13 +188,10 @@ def measurement_note(task: Task, measured: Measured, query: int) -> str | None:
     return f"{text}, query {query} (measured)"
 
 
-async def refusal(
-    task: Task, prepared: Prepared, sandbox: SandboxEnvironment
-) -> str | None:
-    """Return why the submission would be refused as it is now, or None."""
+async def check(task: Task, prepared: Prepared, sandbox: SandboxEnvironment) -> Verdict:
+    """Return whether the submission would be refused as it is now, and why."""
     with scratch_folder() as scratch:
         saved = scratch / "submission"
         await save_submission(task, sandbox, saved)
         # The agent reads the reason, so its code must not run on hidden inputs yet.
-        verdict = await grade_saved(task, prepared, saved, split="visible")
-    return verdict.submission_error
+        return await grade_saved(task, prepared, saved, split="visible")

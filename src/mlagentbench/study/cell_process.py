@@ -201,7 +201,8 @@ class CellRun:
         with scratch_folder(folder) as private:
             _redirect_output(private / _LOG)
             sweep_scratch(folder)
-            experiment = Experiment(private / self._cell.id)
+            plan = self._cell.plan(private, self._cell.id)
+            experiment = Experiment(private / self._cell.id, plan.named)
             copies = ProgressCopies(self._store, self._cell.id, experiment, self._place)
             try:
                 failure = self._run_experiment(experiment, copies)

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field, PositiveInt
 
 from mlagentbench.core import Record, UsageError, require_linux
-from mlagentbench.experiment import NO_MODEL, TotalLimits
+from mlagentbench.experiment import NO_MODEL, Named, TotalLimits
 from mlagentbench.study.cell import Cell
 from mlagentbench.study.driver import Driver, DriverOptions, StudyObserver
 from mlagentbench.study.executor import Engine, Executor, Keep
@@ -24,6 +24,7 @@ from mlagentbench.study.study_plan import (
     plan_study,
     planned_again,
 )
+from mlagentbench.tasks import find_recorded, is_folder
 
 
 class StudyOptions(Record):
@@ -50,6 +51,10 @@ class StudyOptions(Record):
     again: bool = False
     """Whether cells that have a result run again."""
     total: TotalLimits = TotalLimits()
+    task_paths: tuple[Path, ...] = ()
+    """Folders of tasks that the plan in a study's folder may use."""
+    agents: tuple[str, ...] = ()
+    """Outside agents that the plan in a study's folder may use."""
 
 
 def run_study(
@@ -70,7 +75,14 @@ def run_study(
     elif fields:
         raise UsageError("pass options or their fields, not both")
     planned, out = planned_study(study, options)
-    found = Study(open_store(out))
+    folders = (Path(cell.task) for cell in planned.cells if is_folder(cell.task))
+    found = Study(
+        open_store(out),
+        Named(
+            task_paths=tuple(dict.fromkeys(folders)),
+            agents=tuple(dict.fromkeys(cell.agent for cell in planned.cells)),
+        ),
+    )
     found.add_plan(planned.name, planned.text, planned.cells, options.total)
     with _keys(options.env_file):
         driver = Driver(
@@ -145,8 +157,29 @@ def _read(
             found = open_study(study)
             if (plan := found.plan) is None:
                 raise UsageError(f"{study} has no plan; run it with its study file")
-            return planned_again(found.name, plan.text, plan.cells), found.address
+            cells = [_with_named_code(cell, options) for cell in plan.cells]
+            return planned_again(found.name, plan.text, cells), found.address
     return planned, options.out or f"runs/{planned.name}"
+
+
+def _with_named_code(cell: Cell, options: StudyOptions) -> Cell:
+    """Return a cell of a study's folder; refuse code that the user did not name."""
+    again = "run the study with its study file"
+    if ":" in cell.agent and cell.agent not in options.agents:
+        raise UsageError(
+            f"the study's folder names the agent {cell.agent}, whose code would run on"
+            f" this machine; {again}, or add"
+            f"{Named(agents=(cell.agent,)).options}"
+        )
+    if cell.model_args:
+        raise UsageError(
+            "the study's folder sets model arguments, which may hold the address that"
+            f" your keys are sent to; {again}"
+        )
+    if not is_folder(cell.task):
+        return cell
+    task = find_recorded(cell.task, cell.edition, cell.task_digest, options.task_paths)
+    return cell.model_copy(update={"task": str(task.folder)})
 
 
 def cells_to_run(planned: PlannedStudy, out: str, options: StudyOptions) -> list[Cell]:

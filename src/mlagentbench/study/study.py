@@ -3,7 +3,7 @@
 import hashlib
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,18 +16,16 @@ from mlagentbench.core import (
     Record,
     RecordError,
     Scorecard,
-    Task,
     Units,
     UsageError,
     utc_now,
 )
 from mlagentbench.experiment import (
     Experiment,
-    TaskSpec,
+    Named,
     TotalLimits,
     last_attempts,
     parse_scorecards,
-    same_task,
 )
 from mlagentbench.report import ExperimentView, MissingRun, missing_note, view_of
 from mlagentbench.study.cell import Cell
@@ -78,8 +76,10 @@ class Study:
     Everything is read from the store at every access, except what never changes.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, named: Named | None = None) -> None:
         self.store = store
+        self.named = named or Named()
+        """Anybody may have written the store: it names no code."""
 
     @property
     def address(self) -> str:
@@ -127,11 +127,11 @@ class Study:
         """
         ids = self._published_ids(self.cells)
         with ThreadPoolExecutor(_DOWNLOADS) as pool:
-            return list(map(Experiment, pool.map(self.store.open_experiment, ids)))
+            return list(pool.map(self.experiment, ids))
 
     def experiment(self, cell: str) -> Experiment:
         """Return the experiment of one published cell."""
-        return Experiment(self.store.open_experiment(cell))
+        return Experiment(self.store.open_experiment(cell), self.named)
 
     @property
     def scorecards(self) -> list[Scorecard]:
@@ -237,17 +237,6 @@ class Study:
 def view_of_results(results: Sequence[Experiment | Study]) -> ExperimentView:
     """Read experiments and studies for a report; missing cells are listed."""
     studies = [one for one in results if isinstance(one, Study)]
-    # A bundle holds no path of a task folder; the plan does.
-    folders = {
-        (cell.task_name, cell.task_digest): cell.task
-        for study in studies
-        for cell in study.cells
-    }
-
-    def load(spec: TaskSpec) -> Task:
-        source = folders.get((spec.name, spec.digest), spec.source)
-        return same_task(spec.model_copy(update={"source": source}))
-
     return view_of(
         [
             experiment
@@ -256,13 +245,15 @@ def view_of_results(results: Sequence[Experiment | Study]) -> ExperimentView:
         ],
         title=studies[0].name if len(results) == len(studies) == 1 else "",
         missing=[run for study in studies for run in study.missing_runs],
-        load=load,
     )
 
 
-def open_study(address: str | Path) -> Study:
-    """Open a study's folder or object store."""
-    study = Study(open_store(str(address)))
+def open_study(address: str | Path, task_paths: Iterable[Path] = ()) -> Study:
+    """Open a study's folder or object store.
+
+    Tasks outside the suite are looked for in `task_paths` only.
+    """
+    study = Study(open_store(str(address)), Named(task_paths=tuple(task_paths)))
     _ = study.info  # raises if there is none
     return study
 

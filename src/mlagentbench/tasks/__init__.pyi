@@ -8,6 +8,8 @@ from .digest import sha256_of as sha256_of
 from .digest import task_digest as task_digest
 from .load import SUITE as SUITE
 from .load import editions_of as editions_of
+from .load import find_recorded as find_recorded
+from .load import is_folder as is_folder
 from .load import load_task as load_task
 from .load import paper_task_ids as paper_task_ids
 from .load import problem as problem

@@ -17,8 +17,9 @@ from its table `[grading]`. Other braces, as in JSON, stay as they are.
 
 import json
 import re
+import shlex
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
@@ -73,9 +74,40 @@ def load_task(name: str | Path, *, edition: str = "mini") -> Task:
     return load_folder(_folder_of(name), edition)
 
 
+def is_folder(name: str | Path) -> bool:
+    """Return whether a task is given by its folder, and not by the id of the suite."""
+    return isinstance(name, Path) or "/" in name or name.startswith(".")
+
+
+def find_recorded(
+    source: str, edition: str, digest: str, task_paths: Iterable[Path]
+) -> Task:
+    """Load a task that a record names: of the suite, or in a folder of `task_paths`.
+
+    Anybody may have written the record, and a task's prepare.py and grade.py run on
+    this machine. So the record's own path is never opened. The user names the folder,
+    and it counts only if its digest is the recorded one.
+    """
+    if not is_folder(source):
+        return load_task(source, edition=edition)
+    advice = f"add --task-path {shlex.quote(source)}"
+    for folder in task_paths:
+        if edition not in editions_of(folder):
+            continue
+        task = load_task(folder, edition=edition)
+        if task.digest == digest:
+            return task
+        advice = f"restore it as it was then: {folder} has another digest"
+    raise UsageError(
+        f"the record names the task folder {source}, whose code would run on this"
+        f" machine; if you trust it, {advice}"
+    )
+
+
 def _folder_of(name: str | Path) -> Path:
-    if isinstance(name, Path) or "/" in name or name.startswith("."):
+    if is_folder(name):
         return Path(name)
+    name = str(name)
     folder = SUITE / name.lower().replace("-", "_")
     if not (folder / "task.toml").is_file():
         hint = did_you_mean(name, task_ids(), "run `mlab tasks` to list tasks")

@@ -7,8 +7,17 @@ from pathlib import Path
 import pytest
 
 from mlagentbench.core.errors import RecordError
-from mlagentbench.environment.snapshots.objects import Manifests
-from mlagentbench.environment.snapshots.snapshot_store import SnapshotStore, StatCache
+from mlagentbench.environment.snapshots.objects import (
+    Entry,
+    Manifest,
+    Manifests,
+    object_path,
+)
+from mlagentbench.environment.snapshots.snapshot_store import (
+    SnapshotLimits,
+    SnapshotStore,
+    StatCache,
+)
 
 MB = 2**20
 SUBMISSION = ("submission.bin",)
@@ -39,7 +48,7 @@ def test_large_files_stay_in_the_best_and_the_last(store, take, train, tmp_path)
     assert missing(store, names[0], back) == ("checkpoint",)
     [entry] = store.manifest(names[0]).entries
     assert entry.dropped is not None
-    assert entry.sha256 is not None
+    assert entry.object is not None
     assert store.verify() == []
 
 
@@ -54,6 +63,66 @@ def test_small_files_and_the_submission_are_never_dropped(
         store.retain(names, None, SUBMISSION)
     assert [missing(store, name, tmp_path / "back") for name in names] == [()] * 4
     assert store.verify() == []
+
+
+def disk(folder: Path) -> int:
+    return sum(path.stat().st_blocks * 512 for path in folder.rglob("*"))
+
+
+def test_small_files_of_old_snapshots_are_dropped_beyond_the_quota(workspace, tmp_path):
+    limits = SnapshotLimits(stored_mb=20)
+    store, cache = SnapshotStore(tmp_path / "snapshots", limits=limits), StatCache()
+    names = []
+    for step in range(12):
+        (workspace / "small").write_bytes(os.urandom(4 * MB))
+        (workspace / "submission.bin").write_bytes(bytes([step]) * MB)
+        (workspace / "train.py").write_text("the same in every step")
+        names.append(store.take(workspace, previous=cache).id)
+        store.retain(names, names[min(3, step)], SUBMISSION)
+        assert disk(tmp_path / "snapshots" / "objects") < 20 * MB + (step + 1) * MB
+    back = tmp_path / "back"
+    lost = [missing(store, name, back) for name in names]
+    assert lost[0] == ("small",), "the oldest go first"
+    assert lost[3] == lost[-1] == ()
+    assert all(one in ((), ("small",)) for one in lost)
+    assert store.verify() == []
+    before = disk(tmp_path / "snapshots" / "objects")
+    assert store.prune(names[-1:]).objects > 0
+    assert disk(tmp_path / "snapshots" / "objects") < before
+    assert missing(store, names[-1], back) == ()
+
+
+def test_a_quota_drops_nothing_that_another_run_needs(workspace, tmp_path):
+    limits = SnapshotLimits(stored_mb=10)
+    one, two = (
+        SnapshotStore(tmp_path / "snapshots", run=run, limits=limits)
+        for run in ("one", "two")
+    )
+    (workspace / "small").write_bytes(os.urandom(4 * MB))
+    shared = two.take(workspace, previous=StatCache()).id
+    names = [one.take(workspace, previous=StatCache()).id]
+    assert names == [shared]
+    for _ in range(5):
+        (workspace / "small").write_bytes(os.urandom(4 * MB))
+        names.append(one.take(workspace, previous=StatCache()).id)
+        one.retain(names, None, SUBMISSION)
+    lost = [missing(one, name, tmp_path / "back") for name in names]
+    assert lost[0] == lost[-1] == ()
+    assert ("small",) in lost
+
+
+def test_a_manifest_cannot_name_a_path(store, take, workspace, tmp_path):
+    take()
+    for name in ("../../../etc/passwd", "b3-" + "0" * 64, "0" * 63, "A" * 64):
+        text = Manifest(entries=()).text.replace(
+            "[]", f'[{{"path":"a","kind":"file","size":1,"sha256":"{name}"}}]'
+        )
+        found = tmp_path / "snapshots" / "manifests" / f"{'0' * 64}.json"
+        found.write_text(text)
+        with pytest.raises(RecordError, match="damaged"):
+            store.manifest("0" * 64)
+    with pytest.raises(ValueError, match="blake3"):
+        Entry(path="a", kind="file", blake3="..")
 
 
 def test_a_large_file_that_is_still_needed_is_dropped_when_it_is_not(
@@ -186,8 +255,8 @@ def test_nothing_to_thin_is_fine(store):
 
 
 def object_of(store, name: str, path: str, folder: Path) -> Path:
-    [sha] = [e.sha256 for e in store.manifest(name).entries if e.name == path]
-    return folder / "objects" / sha[:2] / sha[2:]
+    [name] = [e.object for e in store.manifest(name).entries if e.name == path]
+    return folder / "objects" / object_path(name)
 
 
 @pytest.fixture
@@ -271,6 +340,7 @@ def test_pruning_forgets_who_held_what_is_gone(store, take, workspace, tmp_path)
     (workspace / "big").unlink()
     names.append(take().id)
     assert store.prune(names[1:]).bytes == 11 * MB
-    assert list((tmp_path / "snapshots" / "holds").iterdir()) == []
+    holds = tmp_path / "snapshots" / "holds"
+    assert [path.name for path in holds.iterdir()] == names[1:]
     store.retain(names, None, ())
     assert store.take(workspace, previous=StatCache()).id == names[1]

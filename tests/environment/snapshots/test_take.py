@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from blake3 import blake3
 
 from mlagentbench.core.errors import RecordError, SandboxError
 from mlagentbench.environment.snapshots.snapshot_store import (
@@ -50,7 +51,7 @@ def test_objects_are_named_by_their_contents_and_stored_once(take, workspace, tm
     taken = take()
     assert (taken.files, taken.bytes_new, taken.skipped) == (2, 4, 0)
     assert set(objects_of(tmp_path / "snapshots")) == {
-        hashlib.sha256(b"same").hexdigest()
+        f"b3-{blake3(b'same').hexdigest()}"
     }
 
 
@@ -210,7 +211,61 @@ def test_a_file_that_grows_while_it_is_read_is_cut_at_its_listed_size(
     before_opening(lambda _: (workspace / "log").write_bytes(b"a" * 3 * MB + b"b" * MB))
     [entry] = store.manifest(take().id).entries
     assert entry.size == 3 * MB
-    assert entry.sha256 == hashlib.sha256(b"a" * 3 * MB).hexdigest()
+    assert entry.holds(b"a" * 3 * MB)
+
+
+def sparse(path: Path, size: int, data: dict[int, bytes]) -> None:
+    with path.open("wb") as file:
+        for start, part in data.items():
+            file.seek(start)
+            file.write(part)
+        file.truncate(size)
+
+
+def disk(folder: Path) -> int:
+    return sum(path.stat().st_blocks * 512 for path in folder.rglob("*"))
+
+
+def test_holes_stay_holes_in_the_store_and_when_restored(
+    take, store, workspace, tmp_path, tree_of
+):
+    sparse(workspace / "large", 80 * MB, {10 * MB: b"x", 79 * MB: b"y" * 10})
+    sparse(workspace / "only a hole", 50 * MB, {})
+    for number in range(50):
+        sparse(workspace / f"small {number}", MB - number, {number: b"z"})
+    taken = take()
+    assert disk(tmp_path / "snapshots") < 3 * MB
+    assert taken.disk_new < 2 * MB
+    restored = store.restore(taken.id, tmp_path / "back")
+    assert (restored.files, restored.missing) == (52, ())
+    assert disk(tmp_path / "back") < 2 * MB
+    assert tree_of(tmp_path / "back") == tree_of(workspace)
+    assert store.verify() == []
+
+
+def test_a_sparse_file_has_the_name_of_its_contents(take, store, workspace):
+    sparse(workspace / "sparse", 3 * MB, {MB: b"x"})
+    (workspace / "dense").write_bytes((workspace / "sparse").read_bytes())
+    one, two = store.manifest(take().id).entries
+    assert one.object == two.object
+
+
+def test_a_store_of_sha256_names_goes_on_with_them(take, store, workspace, tmp_path):
+    # Digests of one kind can be compared: which files an execution changed.
+    name = hashlib.sha256(b"old").hexdigest()
+    old = tmp_path / "snapshots" / "objects" / name[:2] / name[2:]
+    old.parent.mkdir(parents=True)
+    old.write_bytes(b"old")
+    (workspace / "a").write_bytes(b"old")
+    (workspace / "b").write_bytes(b"x" * 2 * MB)
+    taken = take()
+    first, second = store.manifest(taken.id).entries
+    assert first.object == first.sha256 == name
+    assert second.sha256 == hashlib.sha256(b"x" * 2 * MB).hexdigest()
+    assert taken.bytes_new == 2 * MB
+    assert store.read(first) == b"old"
+    assert store.verify() == []
+    assert store.restore(taken.id, tmp_path / "back").files == 2
 
 
 def test_files_written_all_the_while_leave_consistent_objects(take, store, workspace):
@@ -243,7 +298,7 @@ def test_what_is_over_the_size_is_left_out_largest_first(tmp_path, workspace):
     with (workspace / "sparse").open("wb") as file:
         file.truncate(2**40)
     taken = store.take(workspace, previous=StatCache())
-    stored = [each.name for each in store.manifest(taken.id).entries if each.sha256]
+    stored = [each.name for each in store.manifest(taken.id).entries if each.object]
     assert stored == ["middle", "small"]
     assert (taken.files, taken.skipped) == (2, 3)
 
@@ -253,7 +308,7 @@ def test_what_is_over_the_number_is_left_out_largest_first(tmp_path, workspace):
     for number in range(8):
         (workspace / str(number)).write_bytes(bytes(number))
     taken = store.take(workspace, previous=StatCache())
-    stored = [each.name for each in store.manifest(taken.id).entries if each.sha256]
+    stored = [each.name for each in store.manifest(taken.id).entries if each.object]
     assert stored == ["0", "1", "2"]
     assert taken.skipped == 3
 

@@ -13,7 +13,8 @@ FAILED = ctypes.c_void_p(-1).value
 LIBC.mmap.restype = ctypes.c_void_p
 LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3]
 LIBC.mmap.argtypes += [ctypes.c_long]
-page = os.memfd_create("page")
+page = os.open("/dev/shm/page", os.O_CREAT | os.O_RDWR)
+os.unlink("/dev/shm/page")
 os.ftruncate(page, 4096)
 
 

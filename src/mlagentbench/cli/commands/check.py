@@ -3,13 +3,14 @@
 import click
 
 from mlagentbench.api import check_task
-from mlagentbench.cli.console import Screen, err, print_json
+from mlagentbench.cli.console import Screen, err
 from mlagentbench.cli.options import (
     chosen_tasks,
     edition_option,
     json_option,
     task_arguments,
 )
+from mlagentbench.cli.printing import print_json, say
 from mlagentbench.tasks import Finding
 
 
@@ -38,6 +39,6 @@ def command(*, tasks: tuple[str, ...], every: bool, edition: str, as_json: bool)
 def _print(name: str, findings: tuple[Finding, ...]) -> None:
     for finding in findings:
         mark = "ok    " if finding.ok else "FAILED"
-        click.echo(f"{name}  {mark}  {finding.check}: {finding.detail}")
+        say(f"{name}  {mark}  {finding.check}: {finding.detail}")
     if failed := sum(not finding.ok for finding in findings):
         err().print(f"{name}: {failed} of {len(findings)} checks failed")

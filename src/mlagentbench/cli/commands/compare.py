@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlagentbench.cli.console import err, print_json, print_table
+from mlagentbench.cli.console import err, print_table
 from mlagentbench.cli.options import json_option, open_results, split
+from mlagentbench.cli.printing import print_json, say
 from mlagentbench.core import (
     Names,
     Scorecard,
@@ -43,9 +44,9 @@ def command(*, sides: tuple[str, ...], as_json: bool) -> None:
     compared = _compared(sides)
     for folder in {split(side)[0]: None for side in sides}:
         for warning in open_results(folder).warnings:
-            err().print(warning, markup=False)
+            err().print(warning)
     for warning in stale_baselines(card for runs in compared for card in runs.cards):
-        err().print(warning, markup=False)
+        err().print(warning)
     if len({runs.name for runs in compared}) < len(compared):
         compared = [
             runs.model_copy(update={"name": f"{runs.name} in {side}"})
@@ -71,15 +72,15 @@ def _print(pair: "Comparison") -> None:
     from mlagentbench.report import comparison_table, written
 
     words = written(pair)
-    click.echo(f"A: {pair.a.name}\nB: {pair.b.name}\n")
+    say(f"A: {pair.a.name}\nB: {pair.b.name}\n")
     columns, rows = comparison_table(pair)
     optional = [name for name in columns if name.startswith("improvement")]
     print_table(columns, rows, optional=optional if pair.gap_closed else ())
-    click.echo("\n".join(["", *words.measures, "", words.verdict]))
+    say("\n".join(["", *words.measures, "", words.verdict]))
     if words.detectable:
-        click.echo(words.detectable)
+        say(words.detectable)
     if words.remarks:
-        click.echo("\n".join(["\nnotes:", *(f"  {line}" for line in words.remarks)]))
+        say("\n".join(["\nnotes:", *(f"  {line}" for line in words.remarks)]))
 
 
 def _compared(sides: Sequence[str]) -> "list[AgentRuns]":

@@ -2,8 +2,9 @@
 
 import click
 
-from mlagentbench.cli.console import print_json, print_table
+from mlagentbench.cli.console import print_table
 from mlagentbench.cli.options import json_option
+from mlagentbench.cli.printing import print_json
 
 
 @click.command("doctor")

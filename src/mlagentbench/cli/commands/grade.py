@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlagentbench.cli.console import err, print_json, print_table
+from mlagentbench.cli.console import err, print_table
 from mlagentbench.cli.options import edition_option, json_option, out_option
+from mlagentbench.cli.printing import print_json, say
 from mlagentbench.core import UsageError, first_lines, harmless
 from mlagentbench.tasks import load_task
 
@@ -93,7 +94,7 @@ def command(
     cards = experiment.scorecards
     counts = count_gradings(out, found, "held-out")
     for warning in experiment.warnings:
-        err().print(warning, markup=False)
+        err().print(warning)
     if as_json:
         documents = [card.model_dump(mode="json") for card in cards]
         print_json(
@@ -105,7 +106,7 @@ def command(
         )
     else:
         _print(found, cards, counts)
-        click.echo(f"report: {report}")
+        say(f"report: {report}")
     return 0 if all(card.score is not None for card in cards) else 1
 
 

@@ -2,7 +2,7 @@
 
 import click
 
-from mlagentbench.cli.console import Screen, print_json, print_table
+from mlagentbench.cli.console import Screen, print_table
 from mlagentbench.cli.options import (
     chosen_tasks,
     edition_option,
@@ -10,6 +10,7 @@ from mlagentbench.cli.options import (
     refuse_too_many,
     task_arguments,
 )
+from mlagentbench.cli.printing import print_json
 
 
 @click.command("measure")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from mlagentbench.cli.printing import say
 from mlagentbench.core import UsageError, recording
 
 _TEMPLATE_NAME = "new_agent"
@@ -33,5 +34,5 @@ def command(*, name: str) -> None:
     text = TEMPLATE.read_text(encoding="utf-8").replace(_TEMPLATE_NAME, name)
     with recording(path):
         path.write_text(text, encoding="utf-8")
-    click.echo(f"wrote {path}; run it with")
-    click.echo(f"  PYTHONPATH=. mlab run house-price --agent {name}:solve")
+    say(f"wrote {path}; run it with")
+    say(f"  PYTHONPATH=. mlab run house-price --agent {name}:solve")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from mlagentbench.cli.printing import say
 from mlagentbench.tasks import KINDS, write_skeleton
 
 
@@ -23,6 +24,6 @@ def command(*, name: str, kind: str) -> None:
     run `mlab measure` and `mlab check` again.
     """
     write_skeleton(name, kind, Path(name))
-    click.echo(f"wrote {name}/, a {kind} task; start with {name}/problem.md")
-    click.echo(f"  mlab check ./{name}")
-    click.echo(f"  mlab run ./{name} --agent tuner")
+    say(f"wrote {name}/, a {kind} task; start with {name}/problem.md")
+    say(f"  mlab check ./{name}")
+    say(f"  mlab run ./{name} --agent tuner")

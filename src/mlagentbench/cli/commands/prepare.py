@@ -2,13 +2,14 @@
 
 import click
 
-from mlagentbench.cli.console import Screen, print_json
+from mlagentbench.cli.console import Screen
 from mlagentbench.cli.options import (
     chosen_tasks,
     edition_option,
     json_option,
     task_arguments,
 )
+from mlagentbench.cli.printing import print_json, say
 
 
 @click.command("prepare")
@@ -33,4 +34,4 @@ def command(
     if as_json:
         print_json(made)
         return
-    click.echo("\n".join(f"{name} is ready in {path}" for name, path in made.items()))
+    say("\n".join(f"{name} is ready in {path}" for name, path in made.items()))

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from mlagentbench.cli.options import json_option
+from mlagentbench.cli.printing import print_json, say
 
 
 @click.command("prune")
@@ -12,7 +13,6 @@ from mlagentbench.cli.options import json_option
 @json_option
 def command(*, experiment: Path, as_json: bool) -> None:
     """Delete snapshots that no run refers to."""
-    from mlagentbench.cli.console import print_json
     from mlagentbench.experiment import Experiment
     from mlagentbench.report import number
 
@@ -21,4 +21,4 @@ def command(*, experiment: Path, as_json: bool) -> None:
         print_json(pruned.model_dump())
         return
     freed = number(pruned.bytes / 2**20)
-    click.echo(f"deleted {pruned.objects} objects, freed {freed} MB")
+    say(f"deleted {pruned.objects} objects, freed {freed} MB")

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlagentbench.cli.options import json_option
+from mlagentbench.cli.options import json_option, task_path_option
+from mlagentbench.cli.printing import print_json, say
 from mlagentbench.core import UsageError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     help="Print the paper's tables 3 and 4 by its rules and write no page. --csv and"
     " --latex then write these tables.",
 )
+@task_path_option
 @json_option
 def command(
     *,
@@ -37,6 +39,7 @@ def command(
     csv: Path | None,
     latex: Path | None,
     paper: bool,
+    task_path: tuple[Path, ...],
     as_json: bool,
 ) -> None:
     """Write an HTML report about experiments.
@@ -45,7 +48,7 @@ def command(
     missing cells are listed. The page works offline. To share logs, use `inspect view
     bundle`.
     """
-    from mlagentbench.cli.console import err, print_json
+    from mlagentbench.cli.console import err
     from mlagentbench.cli.options import open_results
     from mlagentbench.report import (
         headline_latex,
@@ -57,7 +60,9 @@ def command(
 
     if paper and out is not None:
         raise UsageError("--paper writes no page; remove --out")
-    view = view_of_results([open_results(address) for address in experiments])
+    view = view_of_results(
+        [open_results(address, task_path) for address in experiments]
+    )
     if paper:
         _report_as_paper(view, csv, latex, as_json=as_json)
         return
@@ -70,21 +75,21 @@ def command(
         write_table(latex, headline_latex(view.cards))
     tables = [str(path) for path in (csv, latex) if path is not None]
     for note in view.notes:
-        err().print(note, markup=False)
+        err().print(note)
     if as_json:
         notes = list(view.notes)
         print_json({"report": str(page), "tables": tables, "notes": notes})
         return
-    click.echo(f"report: {page}")
+    say(f"report: {page}")
     for table in tables:
-        click.echo(f"table: {table}")
+        say(f"table: {table}")
 
 
 def _report_as_paper(
     view: "ExperimentView", csv: Path | None, latex: Path | None, *, as_json: bool
 ) -> None:
     """Print the paper's tables, and write them to files."""
-    from mlagentbench.cli.console import err, print_json, print_table
+    from mlagentbench.cli.console import err, print_table
     from mlagentbench.report import (
         paper_csv,
         paper_grids,
@@ -99,14 +104,14 @@ def _report_as_paper(
     if latex is not None:
         write_table(latex, paper_latex(tables))
     for note in view.notes:
-        err().print(note, markup=False)
+        err().print(note)
     if as_json:
         print_json({"tables": [one.model_dump(mode="json") for one in tables]})
         return
     for table in tables:
-        click.echo(f"edition: {table.edition}")
+        say(f"edition: {table.edition}")
         for grid in paper_grids(table):
-            click.echo(f"\n{grid.title}")
+            say(f"\n{grid.title}")
             print_table(list(grid.header), [list(row) for row in grid.rows])
         if table.notes:
-            click.echo("\n".join(["\nnotes:", *(f"  {one}" for one in table.notes)]))
+            say("\n".join(["\nnotes:", *(f"  {one}" for one in table.notes)]))

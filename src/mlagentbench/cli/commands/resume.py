@@ -4,7 +4,15 @@ from pathlib import Path
 
 import click
 
-from mlagentbench.cli.options import json_option, select_runs, total_options
+from mlagentbench.cli.options import (
+    json_option,
+    named_agent_option,
+    read_model_args,
+    select_runs,
+    task_path_option,
+    total_options,
+)
+from mlagentbench.cli.printing import say
 from mlagentbench.core import UsageError
 
 
@@ -23,6 +31,15 @@ from mlagentbench.core import UsageError
     "--model", metavar="MODEL", help="Model of the fork. Default: the model of the run."
 )
 @click.option("--crashed", is_flag=True, help="Also run crashed runs again.")
+@task_path_option
+@named_agent_option
+@click.option(
+    "-M",
+    "model_args",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Model argument of the recorded runs that you trust. Can be repeated.",
+)
 @total_options[0]
 @total_options[1]
 @json_option
@@ -33,28 +50,39 @@ def command(
     new: Path | None,
     crashed: bool,
     model: str | None,
+    task_path: tuple[Path, ...],
+    agents: tuple[str, ...],
+    model_args: tuple[str, ...],
     max_total_cost: float | None,
     max_total_hours: float | None,
     as_json: bool,
 ) -> int:
     """Resume the unfinished runs of an experiment.
 
-    Finished runs stay as they are. NAME picks the run to fork.
+    Finished runs stay as they are. NAME picks the run to fork. The folder may come
+    from anybody, so name the code outside this package that its runs use.
     """
     from mlagentbench.cli.console import Screen
     from mlagentbench.cli.outcome import print_outcome, save_report
-    from mlagentbench.experiment import Experiment, TotalLimits
+    from mlagentbench.experiment import Experiment, Named, TotalLimits
     from mlagentbench.run import check_models, full_model_name, resume
 
-    found, runs = select_runs(experiment)
+    named = Named(
+        task_paths=task_path, agents=agents, model_args=read_model_args(model_args)
+    )
+    found, runs = select_runs(experiment, named=named)
     if (from_step is None) != (new is None):
         raise UsageError("a fork needs both --from-step K and --as DIR")
     if from_step is not None and new is not None:
         if len(runs) > 1:
             raise UsageError(f"name the run to fork: {experiment}:RUN")
         model = None if model is None else full_model_name(model)
-        check_models(found.forked_spec(runs[0], model))
-        target = Experiment(new)
+        spec = found.forked_spec(runs[0], model)
+        found.require_agent()
+        if spec.model_args:
+            found.require_models()
+        check_models(spec)
+        target = Experiment(new, named)
         found.fork(runs[0], from_step, target, model)
         found = target
     elif model is not None:
@@ -67,7 +95,7 @@ def command(
             found, crashed=crashed, total=total, progress=screen, observer=screen
         )
     if not went_on and not as_json:
-        click.echo(f"all runs of {found.folder} are finished; nothing to resume")
+        say(f"all runs of {found.folder} are finished; nothing to resume")
         return 0
     if went_on:
         save_report(found, open_it=False)

@@ -166,7 +166,7 @@ def confirm_plan(plan: Plan, *, without_asking: bool) -> bool:
     tasks = [load_task(name, edition=plan.edition) for name in plan.tasks]
     for task in tasks:
         if wrong := baseline_error(task):
-            err().print(f"{task.name}: {STALE_BASELINE}: {wrong}", markup=False)
+            err().print(f"{task.name}: {STALE_BASELINE}: {wrong}")
     minutes = sum(plan.budget.applied(task.budget).minutes for task in tasks)
     hours = minutes * len(plan.seeds) / plan.parallel / 60
     number = len(plan.tasks) * len(plan.seeds)

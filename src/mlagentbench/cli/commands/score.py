@@ -4,7 +4,12 @@ from pathlib import Path
 
 import click
 
-from mlagentbench.cli.options import json_option, judge_options, prices_option
+from mlagentbench.cli.options import (
+    json_option,
+    judge_options,
+    prices_option,
+    task_path_option,
+)
 
 
 @click.command("score")
@@ -12,6 +17,7 @@ from mlagentbench.cli.options import json_option, judge_options, prices_option
 @click.option(
     "--steps", is_flag=True, help="Also grade the submission after every step."
 )
+@task_path_option
 @prices_option
 @judge_options
 @json_option
@@ -19,6 +25,7 @@ def command(
     *,
     experiments: tuple[Path, ...],
     steps: bool,
+    task_path: tuple[Path, ...],
     prices: Path | None,
     roles: tuple[str, ...],
     votes: int | None,
@@ -37,11 +44,12 @@ def command(
     from mlagentbench.cli.console import Screen
     from mlagentbench.cli.outcome import print_outcome, save_report
     from mlagentbench.core import default_cache
-    from mlagentbench.experiment import Experiment
+    from mlagentbench.experiment import Experiment, Named
     from mlagentbench.run import ask_judge, read_prices, rescore_experiment
 
     priced = None if prices is None else read_prices(prices)
-    graded = [Experiment(folder) for folder in experiments]
+    named = Named(task_paths=task_path)
+    graded = [Experiment(folder, named) for folder in experiments]
     for experiment in graded:
         with Screen() as screen:
             rescore_experiment(

@@ -1,6 +1,7 @@
 """`mlab show`: a run's steps in the terminal."""
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -8,16 +9,23 @@ import click
 from mlagentbench.cli.console import (
     out,
     print_heading,
-    print_json,
     print_status,
     print_table,
 )
-from mlagentbench.cli.options import is_study, json_option, select_runs, split
+from mlagentbench.cli.options import (
+    is_study,
+    json_option,
+    named_agent_option,
+    select_runs,
+    split,
+    task_path_option,
+)
+from mlagentbench.cli.printing import print_json, say
 from mlagentbench.core import RunId, Step, Trace, UsageError, harmless, truncate
 from mlagentbench.report import number
 
 if TYPE_CHECKING:
-    from mlagentbench.experiment import Experiment
+    from mlagentbench.experiment import Experiment, Named
 
 _COLOURS = {"+": "blue", "-": "yellow"}
 
@@ -35,6 +43,8 @@ _COLOURS = {"+": "blue", "-": "yellow"}
     type=click.IntRange(1),
     help="Print the prompt sent to the model at step K.",
 )
+@task_path_option
+@named_agent_option
 @json_option
 def command(
     *,
@@ -43,20 +53,26 @@ def command(
     step: int | None,
     diff: bool,
     prompt: int | None,
+    task_path: tuple[Path, ...],
+    agents: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Show the runs of an experiment, or the steps of a run.
 
     Lists the runs if EXP has several, and the steps if it has one. RUN is the id of a
     run, or the name of its task, agent or model. EXP may also be a study, and RUN a
-    cell of it.
+    cell of it. --diff and --prompt need the code of a task or an agent outside this
+    package, which you name with --task-path and --agent.
     """
+    from mlagentbench.experiment import Named
+
+    named = Named(task_paths=task_path, agents=agents)
     is_list = not (as_json or step or diff or prompt)
     address, name = split(experiment)
     if is_study(address):
-        chosen = _cells(address, run or name, is_list=is_list)
+        chosen = _cells(address, run or name, named, is_list=is_list)
     else:
-        found, runs = select_runs(experiment, run)
+        found, runs = select_runs(experiment, run, named)
         if is_list and len(runs) > 1:
             _print_runs(found, runs)
             return
@@ -84,16 +100,17 @@ def _print_runs(experiment: "Experiment", runs: list[RunId]) -> None:
     chosen = set(map(str, runs))
     known = read_status(experiment).runs
     print_status(status_table(run for run in known if run.run in chosen))
-    click.echo(f"steps of a run: mlab show {shlex.quote(str(experiment.folder))} RUN")
+    say(f"steps of a run: mlab show {shlex.quote(str(experiment.folder))} RUN")
 
 
 def _cells(
-    address: str, name: str, *, is_list: bool
+    address: str, name: str, named: "Named", *, is_list: bool
 ) -> "list[tuple[Experiment, RunId]]":
     """Return the runs of a study that NAME picks; print a list if there are several."""
     from mlagentbench.study import cell_table, open_study
 
     study = open_study(address)
+    study.named = named
     cells = [
         cell
         for cell in study.cells
@@ -109,7 +126,7 @@ def _cells(
         print_status(
             cell_table(cell for cell in study.status().cells if cell.cell in chosen)
         )
-        click.echo(f"steps of a run: mlab show {shlex.quote(address)} CELL")
+        say(f"steps of a run: mlab show {shlex.quote(address)} CELL")
         return []
     published = study.store.published()
     found = [cell for cell in cells if cell.id in published]
@@ -122,15 +139,15 @@ def _cells(
 
 
 def _print_trace(trace: Trace) -> None:
-    click.echo(trace.run)
+    say(trace.run)
     rows = [_row(step) for step in trace.steps]
     columns = ["step", "action", "input", "ok", "validation", "seconds"]
     print_table(columns, rows, prose=["input"])
-    click.echo(f"ending: {trace.end.ending if trace.end else 'not finished'}")
+    say(f"ending: {trace.end.ending if trace.end else 'not finished'}")
     if trace.end is not None and trace.end.reason:
-        click.echo(f"reason: {harmless(trace.end.reason)}")
+        say(f"reason: {harmless(trace.end.reason)}")
     if trace.end is not None and trace.end.traceback:
-        click.echo(harmless(trace.end.traceback).rstrip())
+        say(harmless(trace.end.traceback).rstrip())
 
 
 def _row(step: Step) -> list[str]:
@@ -154,32 +171,32 @@ def _print_step(experiment: "Experiment", trace: Trace, wanted: int) -> None:
     title = f"{trace.run}, step {wanted}: {harmless(step.action)}"
     print_heading(console, title)
     for name, value in (step.fields | step.input).items():
-        console.print(f"{name}:\n{harmless(str(value))}", markup=False)
+        console.print(f"{name}:\n{harmless(str(value))}")
     print_heading(console, "observation")
-    console.print(harmless(step.told), markup=False)
+    console.print(harmless(step.told))
     if step.observation_blob is not None:
         path = experiment.observation_path(step.observation_blob)
         if path.is_file():
-            console.print(f"full observation: {path}", markup=False, soft_wrap=True)
+            console.print(f"full observation: {path}", soft_wrap=True)
 
 
 def _print_diff(experiment: "Experiment", run: RunId, trace: Trace) -> None:
-    from mlagentbench.experiment import same_task, starter_texts
+    from mlagentbench.experiment import starter_texts
     from mlagentbench.report import changes_of
 
     asked = next(task for task in experiment.spec.tasks if task.id == run.task)
-    starter = starter_texts(same_task(asked))
+    starter = starter_texts(experiment.task(asked))
     changes = changes_of(experiment, run, trace, starter)
     console = out()
     for file in changes.files:
         changed = f"{file.kind}, {file.added} lines added, {file.removed} removed"
         print_heading(console, f"{run}, {harmless(file.name)}: {changed}")
         for line in file.lines:
-            console.print(harmless(line), style=_COLOURS.get(line[:1]), markup=False)
+            console.print(harmless(line), style=_COLOURS.get(line[:1]))
     if not changes.files:
-        console.print(f"{run}: no changes to the starter code", markup=False)
+        console.print(f"{run}: no changes to the starter code")
     if changes.note:
-        console.print(changes.note, markup=False)
+        console.print(changes.note)
 
 
 def _print_prompt(experiment: "Experiment", run: RunId, step: int) -> None:
@@ -193,8 +210,8 @@ def _print_prompt(experiment: "Experiment", run: RunId, step: int) -> None:
         hint = (
             f"steps with a model call: {steps}" if steps else "no step of this run did"
         )
-        console.print(f"{run}: step {step} made no model call; {hint}", markup=False)
+        console.print(f"{run}: step {step} made no model call; {hint}")
     for prompt in prompts:
         print_heading(console, f"{run}, step {step}: to the {prompt.role} model")
         for message in prompt.messages:
-            console.print(f"[{message.role}]\n{harmless(message.text)}", markup=False)
+            console.print(f"[{message.role}]\n{harmless(message.text)}")

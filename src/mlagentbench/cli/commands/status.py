@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from mlagentbench.cli.options import json_option, open_results
+from mlagentbench.cli.options import json_option, open_results, task_path_option
+from mlagentbench.cli.printing import print_json, say
 
 if TYPE_CHECKING:
     from mlagentbench.experiment import Experiment, ExperimentStatus
@@ -33,8 +34,15 @@ class Shown(NamedTuple):
     type=click.Path(dir_okay=False, path_type=Path),
     help="HTML file to write. It is updated every 5 seconds until no run is left.",
 )
+@task_path_option
 @json_option
-def command(*, experiment: str, page: Path | None, as_json: bool) -> None:
+def command(
+    *,
+    experiment: str,
+    page: Path | None,
+    task_path: tuple[Path, ...],
+    as_json: bool,
+) -> None:
     """Show how far an experiment or a study is.
 
     Reads only the folder EXP, so it works while `mlab run` or `mlab study` writes
@@ -42,18 +50,18 @@ def command(*, experiment: str, page: Path | None, as_json: bool) -> None:
     works too. With --page it writes a page that your browser reloads while runs are
     waiting or running. Ctrl-C stops the updates, not the runs.
     """
-    from mlagentbench.cli.console import print_json, print_status
+    from mlagentbench.cli.console import print_status
 
-    found = open_results(experiment)
+    found = open_results(experiment, task_path)
     shown = _read(found)
     if as_json:
         print_json(shown.status.model_dump(mode="json"))
     else:
         for table in shown.tables:
             print_status(table)
-        click.echo(shown.line)
+        say(shown.line)
     if page is not None:
-        click.echo(f"page: {page}", err=True)
+        say(f"page: {page}", err=True)
         _keep_writing(found, page)
 
 

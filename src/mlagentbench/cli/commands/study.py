@@ -11,11 +11,14 @@ import click
 from mlagentbench.cli.confirm import confirm_study, estimate_study, study_in_words
 from mlagentbench.cli.options import (
     json_option,
+    named_agent_option,
     option,
     read_pairs,
     refuse_too_many,
+    task_path_option,
     total_options,
 )
+from mlagentbench.cli.printing import print_json, say
 from mlagentbench.core import UsageError, did_you_mean
 from mlagentbench.study import Engine, Keep
 
@@ -96,6 +99,8 @@ _OPTIONS = (
         metavar="PROVIDER=N",
         help="Most model requests at a time over all runs. Can be repeated.",
     ),
+    task_path_option,
+    named_agent_option,
     *total_options,
     click.option(
         "--dry-run", is_flag=True, help="Print cells, hours and maximum cost only."
@@ -127,6 +132,8 @@ def run_command(
     keep: Keep | None,
     again: bool,
     connections: tuple[str, ...],
+    task_path: tuple[Path, ...],
+    agents: tuple[str, ...],
     max_total_cost: float | None,
     max_total_hours: float | None,
     dry_run: bool,
@@ -136,7 +143,8 @@ def run_command(
     """Run the cells of a study that have no result yet.
 
     STUDY is a study file, which ends in .toml, or the folder or object store of a
-    study. A cell is one run. Exits with 1 if a cell has no result at the end.
+    study. A cell is one run. Exits with 1 if a cell has no result at the end. A folder
+    names no code: --task-path and --agent name that of its plan.
     """
     from mlagentbench.cli.console import StudyScreen
     from mlagentbench.cli.outcome import print_study
@@ -164,6 +172,8 @@ def run_command(
         keep=keep,
         again=again,
         connections=_connections(connections),
+        task_paths=task_path,
+        agents=agents,
         total=TotalLimits(cost_usd=max_total_cost, hours=max_total_hours),
     )
     planned, place = planned_study(study, options)
@@ -200,7 +210,7 @@ def print_cells(
     as_json: bool,
 ) -> None:
     """Print the cells to run by task, agent and model, and what they need at most."""
-    from mlagentbench.cli.console import print_json, print_table
+    from mlagentbench.cli.console import print_table
     from mlagentbench.study import estimate
 
     most = estimate_study(planned, left, options)
@@ -217,8 +227,8 @@ def print_cells(
         cost = "not capped" if math.isinf(group.cost_usd) else f"${group.cost_usd:,.2f}"
         rows.append([*names, str(group.cells), f"{group.hours:,.1f}", cost])
     print_table(_COLUMNS, rows, prose=["model"])
-    click.echo(study_in_words(planned, most, options))
-    click.echo(
+    say(study_in_words(planned, most, options))
+    say(
         f"disk: at most {most.disk_gb:,.1f} GB with --keep {planned.keep}, if every"
         " submission and snapshot is as large as its limit"
     )
@@ -259,8 +269,8 @@ def new_command(*, file: Path) -> None:
     from mlagentbench.study import write_template
 
     write_template(file)
-    click.echo(f"wrote {file}; next")
-    click.echo(f"  mlab study {shlex.quote(str(file))} --dry-run")
+    say(f"wrote {file}; next")
+    say(f"  mlab study {shlex.quote(str(file))} --dry-run")
 
 
 @command.command("cancel")
@@ -277,4 +287,4 @@ def cancel_command(*, study: str, running: bool) -> None:
     from mlagentbench.study import open_study
 
     open_study(study).cancel(running=running)
-    click.echo(f"cancelled; `mlab study {shlex.quote(study)}` continues")
+    say(f"cancelled; `mlab study {shlex.quote(study)}` continues")

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from mlagentbench.cli.options import edition_option
+from mlagentbench.cli.printing import say
 from mlagentbench.tasks import load_task
 
 
@@ -26,7 +27,7 @@ def command(*, task: str, folder: Path, edition: str) -> None:
     with Screen() as screen:
         write_workspace(found, folder, default_cache(), screen)
     files = " and ".join(found.submission)
-    click.echo(f"wrote {folder}; read {folder / 'problem.md'} first")
+    say(f"wrote {folder}; read {folder / 'problem.md'} first")
     if found.hides_validation:
-        click.echo(f"to measure progress: mlab grade {task} {folder} --validation")
-    click.echo(f"when {files} is ready: mlab grade {task} {folder}")
+        say(f"to measure progress: mlab grade {task} {folder} --validation")
+    say(f"when {files} is ready: mlab grade {task} {folder}")

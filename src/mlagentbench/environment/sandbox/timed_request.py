@@ -59,6 +59,9 @@ class NoAnswer(Record):
     """The reason why there is no acceptable answer."""
 
     reason: str
+    """The kind of failure, in words of the harness alone."""
+    output: str = ""
+    """The end of what the command wrote. It may quote the question."""
 
 
 class _Fault(Exception):  # noqa: N818  # an outcome, not an error of ours
@@ -79,7 +82,7 @@ async def ask_sandboxed(
             # Close our end so that a process still reading its input gets EOF.
             ours.close()
             execution = await _wait_for_end(running)
-    return NoAnswer(reason=_failure(execution)) if answer is None else answer
+    return _failure(execution) if answer is None else answer
 
 
 async def _exchange(
@@ -166,12 +169,14 @@ async def _wait_for_end(running: asyncio.Task[Execution]) -> Execution | None:
     return None if running.cancelled() else running.result()
 
 
-def _failure(execution: Execution | None) -> str:
+def _failure(execution: Execution | None) -> NoAnswer:
     if execution is None:
-        return "it hung up without an answer"
+        return NoAnswer(reason="it hung up without an answer")
     if execution.killed is not None:
-        return _KILLED[execution.killed]
+        return NoAnswer(reason=_KILLED[execution.killed])
     output = execution.stderr.decode(errors="replace").strip().splitlines()
     words = "".join(c for c in output[-1] if c.isprintable()) if output else "no words"
     code = execution.returncode
-    return f"it ended with exit code {code}: {words[:_FAILURE_CHARACTERS]}"
+    return NoAnswer(
+        reason=f"it ended with exit code {code}", output=words[:_FAILURE_CHARACTERS]
+    )

@@ -1,4 +1,8 @@
-"""Contents by sha256, manifests, and the lock of a store.
+"""Contents by digest, manifests, and the lock of a store.
+
+Contents are named by their BLAKE3 digest with the prefix `b3-`. Stores of earlier
+versions name them by their sha256, without a prefix, and go on doing so: a run that is
+resumed compares the digests of its files with earlier ones.
 
 The name of a snapshot is the sha256 of its text as it was taken. Retention marks
 entries as dropped, which is not part of that text, so the name still verifies it.
@@ -9,16 +13,19 @@ removed that a new snapshot is about to name.
 
 import base64
 import contextlib
+import errno
 import hashlib
 import os
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Literal, NamedTuple
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Literal, NamedTuple, Protocol
 
-from pydantic import ValidationError
+import blake3
+from pydantic import Field, ValidationError
 
 from mlagentbench.core import (
     Record,
@@ -36,9 +43,43 @@ _SMALL = 2**20
 class Stored(NamedTuple):
     """Contents that are in the store."""
 
-    sha256: str
+    name: str
     size: int
     new: bool
+    disk: int = 0
+    """Bytes that new contents use on disk; holes use none."""
+
+
+HashKind = Literal["blake3", "sha256"]
+_BLAKE3 = "b3-"
+
+
+class Hasher(Protocol):
+    """A digest that is being computed."""
+
+    def update(self, data: bytes | memoryview, /) -> object: ...
+
+    def hexdigest(self) -> str: ...
+
+
+def new_hasher(kind: HashKind) -> Hasher:
+    return blake3.blake3() if kind == "blake3" else hashlib.sha256()
+
+
+def kind_of(name: str) -> HashKind:
+    """Return the kind of digest that names an object."""
+    return "blake3" if name.startswith(_BLAKE3) else "sha256"
+
+
+def content_name(contents: bytes, kind: HashKind) -> str:
+    """Return the name of the object that holds some contents."""
+    hasher = new_hasher(kind)
+    hasher.update(contents)
+    return _object_name(hasher, kind)
+
+
+def _object_name(hasher: Hasher, kind: HashKind) -> str:
+    return f"{_BLAKE3 if kind == 'blake3' else ''}{hasher.hexdigest()}"
 
 
 Epoch = tuple[int, int, int]
@@ -52,7 +93,7 @@ class StoreFolder:
         """Use `folder`, which is made when it is first used."""
         self.path = folder
         self.objects = folder / "objects"
-        """Contents, each named by its sha256."""
+        """Contents, each named by its digest."""
         self.incoming = folder / "incoming"
         """Incomplete contents; nothing here is trusted."""
         self.manifests = folder / "manifests"
@@ -94,28 +135,35 @@ class Objects:
     def __init__(self, folder: StoreFolder) -> None:
         self._folder = folder
 
+    @cached_property
+    def kind(self) -> HashKind:
+        """The digest that names new objects: that of the objects already stored."""
+        kinds = {kind_of(path.name) for path in self._folder.objects.iterdir()}
+        return "sha256" if kinds == {"sha256"} else "blake3"
+
     def put(self, source: int, size: int) -> Stored:
-        """Store at most `size` bytes of an open file."""
+        """Store at most `size` bytes of an open file; its holes stay holes."""
         with recording(self._folder.path):
-            if size > _SMALL:
+            # Many small sparse files fill a disk as well as a large one.
+            if size > _SMALL or _is_sparse(source):
                 with self._incoming() as (target, unfinished):
-                    sha256, copied = copy_hashed(source, target, size)
-                    return self._settle(unfinished, sha256, copied)
+                    name, copied = copy_hashed(source, target, size, self.kind)
+                    return self._settle(unfinished, name, copied)
             contents = _read_up_to(source, size)
-            sha256 = hashlib.sha256(contents).hexdigest()
-            if self.has(sha256, len(contents)):
-                return Stored(sha256, len(contents), new=False)
+            name = content_name(contents, self.kind)
+            if self.has(name, len(contents)):
+                return Stored(name, len(contents), new=False)
             with self._incoming() as (target, unfinished):
                 _write_all(target, contents)
-                return self._settle(unfinished, sha256, len(contents))
+                return self._settle(unfinished, name, len(contents))
 
-    def _settle(self, unfinished: Path, sha256: str, size: int) -> Stored:
-        new = not self.has(sha256, size)
-        if new:
-            path = self.path(sha256)
-            path.parent.mkdir(exist_ok=True)
-            unfinished.replace(path)
-        return Stored(sha256, size, new=new)
+    def _settle(self, unfinished: Path, name: str, size: int) -> Stored:
+        if self.has(name, size):
+            return Stored(name, size, new=False)
+        path = self.path(name)
+        path.parent.mkdir(exist_ok=True)
+        unfinished.replace(path)
+        return Stored(name, size, new=True, disk=self.disk(name))
 
     @contextmanager
     def _incoming(self) -> Iterator[tuple[int, Path]]:
@@ -128,54 +176,115 @@ class Objects:
             os.close(target)
             path.unlink(missing_ok=True)
 
-    def has(self, sha256: str, size: int) -> bool:
+    def has(self, name: str, size: int) -> bool:
         """Whether an object is stored, and not truncated by a crash of the machine."""
         try:
-            return self.path(sha256).stat().st_size == size
+            return self.path(name).stat().st_size == size
         except FileNotFoundError:
             return False
 
-    def open(self, sha256: str) -> int:
-        """Open an object for reading; the caller compares the sha256."""
-        return os.open(self.path(sha256), os.O_RDONLY | os.O_CLOEXEC)
+    def size(self, name: str) -> int:
+        return self.path(name).stat().st_size
 
-    def is_intact(self, sha256: str) -> bool:
-        with self.path(sha256).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
-
-    def remove(self, sha256: str) -> int:
-        path = self.path(sha256)
+    def disk(self, name: str) -> int:
+        """Return the bytes that an object uses on disk; 0 if it is not stored."""
         with contextlib.suppress(FileNotFoundError):
-            size = path.stat().st_size
-            path.unlink()
-            return size
+            return self.path(name).stat().st_blocks * 512
         return 0
+
+    def open(self, name: str) -> int:
+        """Open an object for reading; the caller compares the digest."""
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        return os.open(self.path(name), flags)
+
+    def is_intact(self, name: str) -> bool:
+        with self.path(name).open("rb") as file:
+            hasher = new_hasher(kind_of(name))
+            while data := file.read(_CHUNK):
+                hasher.update(data)
+        return _object_name(hasher, kind_of(name)) == name
+
+    def remove(self, name: str) -> int:
+        """Remove an object; return the bytes that it used on disk."""
+        freed = self.disk(name)
+        self.path(name).unlink(missing_ok=True)
+        return freed
 
     def names(self) -> Iterator[str]:
         for folder in sorted(self._folder.objects.iterdir()):
             yield from sorted(folder.name + path.name for path in folder.iterdir())
 
-    def path(self, sha256: str) -> Path:
-        return self._folder.objects / sha256[:2] / sha256[2:]
+    def path(self, name: str) -> Path:
+        return self._folder.objects / object_path(name)
 
 
 _CHUNK = 2**18
 """Small enough to be still in the processor's cache when it is written."""
 
 
-def copy_hashed(source: int, target: int, limit: int) -> tuple[str, int]:
-    """Copy at most `limit` bytes; return their sha256 and their number.
+def object_path(name: str) -> PurePosixPath:
+    """Return the path of an object below `objects`, which has 256 folders."""
+    folder = len(_BLAKE3) + 2 if name.startswith(_BLAKE3) else 2
+    return PurePosixPath(name[:folder], name[folder:])
 
-    The hash is of the written bytes, even if the source changes meanwhile.
+
+def copy_hashed(
+    source: int, target: int, limit: int, kind: HashKind
+) -> tuple[str, int]:
+    """Copy at most `limit` bytes; return their object's name and their number.
+
+    The hash is of the written bytes, even if the source changes meanwhile. A hole is
+    hashed as zeros and stays a hole.
     """
-    digest = hashlib.sha256()
+    hasher = new_hasher(kind)
     buffer = memoryview(bytearray(_CHUNK))
     copied = 0
-    while read := os.readv(source, [buffer[: limit - copied]]):
-        digest.update(buffer[:read])
-        _write_all(target, buffer[:read])
-        copied += read
-    return digest.hexdigest(), copied
+    for start, end in _data_parts(source, limit):
+        _hash_zeros(hasher, start - copied)
+        copied = os.lseek(source, start, os.SEEK_SET)
+        os.lseek(target, start, os.SEEK_SET)
+        while read := os.readv(source, [buffer[: end - copied]]):
+            hasher.update(buffer[:read])
+            _write_all(target, buffer[:read])
+            copied += read
+    size = min(limit, os.fstat(source).st_size)
+    if size > copied and _is_sparse(source):
+        _hash_zeros(hasher, size - copied)
+        os.ftruncate(target, size)
+        copied = size
+    return _object_name(hasher, kind), copied
+
+
+def _is_sparse(source: int) -> bool:
+    status = os.fstat(source)
+    return status.st_blocks * 512 < status.st_size
+
+
+def _data_parts(source: int, limit: int) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the parts of a file that are not holes."""
+    if not _is_sparse(source):
+        yield 0, limit
+        return
+    end = 0
+    while end < limit:
+        try:
+            start = os.lseek(source, end, os.SEEK_DATA)
+            end = min(limit, os.lseek(source, start, os.SEEK_HOLE))
+        except OSError as error:
+            if error.errno == errno.ENXIO:  # only a hole is left
+                return
+            raise
+        if start < end:
+            yield start, end
+
+
+_ZEROS = memoryview(bytes(2**20))
+
+
+def _hash_zeros(hasher: Hasher, count: int) -> None:
+    while count > 0:
+        hasher.update(_ZEROS[:count])
+        count -= len(_ZEROS)
 
 
 def _read_up_to(source: int, limit: int) -> bytes:
@@ -197,6 +306,8 @@ LARGE = 10 * 2**20
 """Larger files are dropped by retention unless they are submitted."""
 
 _ID = re.compile(r"[0-9a-f]{64}")
+# Anybody may have written a manifest, and files are removed by these names.
+_DIGEST = "^[0-9a-f]{64}$"
 _NAMES_SHOWN = 5
 
 
@@ -211,7 +322,10 @@ class Entry(Record):
     mode: int | None = None
     """Permission bits; None if nothing is stored."""
     size: int | None = None
-    sha256: str | None = None
+    sha256: str | None = Field(None, pattern=_DIGEST)
+    """Digest of the contents, in stores of earlier versions."""
+    blake3: str | None = Field(None, pattern=_DIGEST)
+    """Digest of the contents."""
     dropped: str | None = None
     """Why the contents need not be there any more."""
     skipped: str | None = None
@@ -229,9 +343,19 @@ class Entry(Record):
         return shown(self.name)
 
     @property
+    def object(self) -> str | None:
+        """The name of its contents in the store; None if they were never stored."""
+        return self.sha256 if self.blake3 is None else f"{_BLAKE3}{self.blake3}"
+
+    def holds(self, contents: bytes) -> bool:
+        """Return whether the stored file had these contents."""
+        name = self.object
+        return name is not None and content_name(contents, kind_of(name)) == name
+
+    @property
     def is_large(self) -> bool:
         """Whether it is stored and subject to retention."""
-        return self.sha256 is not None and (self.size or 0) > LARGE
+        return self.object is not None and (self.size or 0) > LARGE
 
 
 class Manifest(Record):
@@ -309,6 +433,11 @@ def make_manifest(entries: Iterable[Entry]) -> Manifest:
     """Return the manifest of some entries, in canonical order."""
     in_order = sorted(entries, key=lambda entry: os.fsencode(entry.name))
     return Manifest(entries=tuple(in_order))
+
+
+def digest_fields(name: str) -> dict[str, str]:
+    """Return the field of an entry that names an object."""
+    return {kind_of(name): name.removeprefix(_BLAKE3)}
 
 
 def path_fields(path: str) -> dict[str, str]:

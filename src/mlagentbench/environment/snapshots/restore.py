@@ -23,6 +23,7 @@ from mlagentbench.environment.snapshots.objects import (
     Manifest,
     Objects,
     copy_hashed,
+    kind_of,
 )
 from mlagentbench.environment.snapshots.take import is_read_only
 
@@ -90,20 +91,21 @@ class _Target:
     def write(self, entry: Entry, objects: Objects) -> bool:
         """Write a file; return whether its contents were stored and intact."""
         try:
-            contents = objects.open(entry.sha256 or "")
+            contents = objects.open(name_in_store := entry.object or "")
         except FileNotFoundError:
             return False
         with closing(contents):
             self.make_folder(entry.name.rpartition("/")[0])
             with self._parent(entry.name) as (folder, name):
                 with closing(create_file(folder, name, 0o600)) as target:
-                    sha256, _ = copy_hashed(contents, target, entry.size or 0)
+                    limit, kind = entry.size or 0, kind_of(name_in_store)
+                    found, _ = copy_hashed(contents, target, limit, kind)
                     if as_root():
                         os.fchown(target, self._status.st_uid, self._status.st_gid)
                     os.fchmod(target, entry.mode or 0)
-                if sha256 != entry.sha256:
+                if found != name_in_store:
                     os.unlink(name, dir_fd=folder)
-        return sha256 == entry.sha256
+        return found == name_in_store
 
     def set_modes(self, manifest: Manifest) -> None:
         """Give folders their modes, the innermost first: one may become unreadable."""

@@ -1,4 +1,4 @@
-"""Retention of large files; verify and prune.
+"""Retention of large files, and of all files beyond a run's quota; verify and prune.
 
 Only snapshots that are new or no longer kept since the last call are examined. The
 contents of an entry marked as dropped may be absent. They stay as long as another
@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from mlagentbench.core import Record, RecordError, write_atomically
 from mlagentbench.environment.snapshots.objects import (
     LARGE,
+    Entry,
     Manifest,
     Manifests,
     Objects,
@@ -24,6 +25,9 @@ from mlagentbench.environment.snapshots.objects import (
 )
 
 DROPPED = f"files over {LARGE // 2**20} MB are kept for the best and last snapshot only"
+OVER_QUOTA = "the snapshots of the run reached their limit on disk"
+_KEPT_SHARE = 0.75
+"""Of the quota: the share that stays when files are dropped for it."""
 
 
 class RetentionState(Record):
@@ -33,6 +37,8 @@ class RetentionState(Record):
     """How many of the run's snapshots were examined."""
     last: str | None = None
     best: str | None = None
+    stored: int = 0
+    """Bytes on disk that the run has added; an upper bound if others freed some."""
 
     @property
     def kept(self) -> set[str]:
@@ -44,26 +50,37 @@ class Retention:
     """Drops large files from the snapshots of one run."""
 
     def __init__(
-        self, folder: StoreFolder, run: str, submission: Iterable[str]
+        self, folder: StoreFolder, run: str, submission: Iterable[str], quota: int
     ) -> None:
         self._folder = folder
+        self._quota = quota
         self._state = folder.runs / f"{run_key(run)}.json"
         self._holds = Holds(folder.holds, run)
         self._manifests = Manifests(folder.manifests)
         self._objects = Objects(folder)
         self._submission = [PurePosixPath(name) for name in submission]
 
-    def apply(self, names: Sequence[str], best: str | None) -> None:
-        """Keep all files of the last and the best snapshot, and of no other."""
+    def apply(self, names: Sequence[str], best: str | None, disk_new: int) -> None:
+        """Keep large files of the last and the best snapshot, and of no other.
+
+        `disk_new` is the growth of the store on disk since the last call.
+        """
         if not names:
             return
         before = self._before(names)
-        after = RetentionState(count=len(names), last=names[-1], best=best)
+        stored = before.stored + disk_new
+        after = RetentionState(
+            count=len(names), last=names[-1], best=best, stored=stored
+        )
         if after == before:
             return
         with self._folder.alone():
             left = {*before.kept, *names[before.count :]} - after.kept
-            self._thin(left, after.kept)
+            freed = self._thin(left, after.kept)
+            stored = max(0, stored - freed)
+            if stored > self._quota:
+                stored = self._shrink(names, after.kept)
+            after = after.model_copy(update={"stored": stored})
             self._state.parent.mkdir(exist_ok=True)
             write_atomically(self._state, after.model_dump_json())
 
@@ -71,35 +88,113 @@ class Retention:
         try:
             before = RetentionState.model_validate_json(self._state.read_bytes())
         except (FileNotFoundError, ValidationError):
-            return RetentionState()
+            return self._unknown(names)
         # The state of another list of snapshots is of no use.
         examined = list(names[before.count - 1 : before.count])
-        return before if examined == [before.last] else RetentionState()
+        return before if examined == [before.last] else self._unknown(names)
 
-    def _thin(self, left: set[str], kept: set[str]) -> None:
-        needed = {sha256 for name in kept for sha256 in self._hold(name)}
+    def _unknown(self, names: Sequence[str]) -> RetentionState:
+        """Return the state of a new run, or of a fork with the snapshots it has."""
+        # The last one was just taken, so that its growth is counted.
+        return RetentionState(stored=self._disk(set(names[:-1])))
+
+    def _disk(self, names: set[str]) -> int:
+        held = {
+            entry.object
+            for name in names
+            for entry in self._manifests.entries(name)
+            if entry.object and not entry.dropped
+        }
+        return sum(map(self._objects.disk, held))
+
+    def _thin(self, left: set[str], kept: set[str]) -> int:
+        """Drop the large files of snapshots that are `left`; return the freed bytes."""
+        needed = {digest for name in kept for digest in self._hold(name)}
         released: set[str] = set()
         for name in sorted(left):
             released |= self._mark(name)
         if released <= needed:
-            return
+            return 0
         self._folder.begin_removal()
-        for sha256 in sorted(released - needed):
-            if self._holds.release(sha256):
-                self._objects.remove(sha256)
+        return sum(
+            self._objects.remove(digest)
+            for digest in sorted(released - needed)
+            if self._holds.release(digest)
+        )
+
+    def _shrink(self, names: Sequence[str], kept: set[str]) -> int:
+        """Drop files of the oldest snapshots; return the bytes that the run holds then.
+
+        All manifests are read, because small objects have no holds. So enough is
+        dropped that this is rare.
+        """
+        kept = kept | self._kept_by_others()
+        old = [
+            name
+            for name in dict.fromkeys(names)
+            if name not in kept and not self._holds.by_others(name)
+        ]
+        others = set(self._manifests.names()) - set(old)
+        needed = {
+            entry.object
+            for name in others
+            for entry in self._manifests.entries(name)
+            if not entry.dropped
+        } | {
+            entry.object
+            for name in old
+            for entry in self._manifests.entries(name)
+            if self._is_submitted(entry)
+        }
+        last_use = {
+            entry.object: name
+            for name in old
+            for entry in self._manifests.entries(name)
+        }
+        stored = self._disk(set(names))
+        self._folder.begin_removal()
+        for name in old:
+            if stored <= self._quota * _KEPT_SHARE:
+                break
+            entries = self._manifests.entries(name)
+            droppable = {entry.object for entry in entries} - needed - {None}
+            dropped = tuple(
+                entry.model_copy(update={"dropped": OVER_QUOTA})
+                if entry.object in droppable and not entry.dropped
+                else entry
+                for entry in entries
+            )
+            self._manifests.write(Manifest(entries=dropped), name)
+            for digest in sorted(filter(None, droppable)):
+                if last_use[digest] == name and not self._holds.any_for(digest):
+                    stored -= self._objects.remove(digest)
+        return stored
+
+    def _kept_by_others(self) -> set[str]:
+        """Return the last and best snapshots of all runs; some have no holds yet."""
+        kept: set[str] = set()
+        for path in self._state.parent.glob("*.json"):
+            with contextlib.suppress(ValidationError):
+                state = RetentionState.model_validate_json(path.read_bytes())
+                kept |= state.kept if path != self._state else set()
+        return kept
+
+    def _is_submitted(self, entry: Entry) -> bool:
+        path = PurePosixPath(entry.name)
+        return any(path.is_relative_to(name) for name in self._submission)
 
     def _hold(self, name: str) -> set[str]:
         """Hold a snapshot's large files; a fork keeps some of another run."""
         large = {
-            entry.sha256: entry.size or 0
+            entry.object: entry.size or 0
             for entry in self._manifests.entries(name)
-            if entry.sha256 is not None and entry.is_large
+            if entry.object is not None and entry.is_large
         }
         held = {
-            sha256 for sha256, size in large.items() if self._objects.has(sha256, size)
+            digest for digest, size in large.items() if self._objects.has(digest, size)
         }
-        for sha256 in held:
-            self._holds.add(sha256)
+        for digest in held:
+            self._holds.add(digest)
         return held
 
     def _mark(self, name: str) -> set[str]:
@@ -107,17 +202,14 @@ class Retention:
         released = set()
         entries = []
         for entry in self._manifests.entries(name):
-            sha256 = entry.sha256 if entry.is_large else None
-            if sha256 is None:
+            digest = entry.object if entry.is_large else None
+            if digest is None:
                 entries.append(entry)
-            elif any(
-                PurePosixPath(entry.name).is_relative_to(name)
-                for name in self._submission
-            ):
-                self._holds.add(sha256, for_good=True)
+            elif self._is_submitted(entry):
+                self._holds.add(digest, for_good=True)
                 entries.append(entry)
             else:
-                released.add(sha256)
+                released.add(digest)
                 entries.append(entry.model_copy(update={"dropped": DROPPED}))
         if released:
             self._manifests.write(Manifest(entries=tuple(entries)), name)
@@ -131,26 +223,34 @@ class Holds:
         self._folder = folder
         self._holder = run_key(run)
 
-    def add(self, sha256: str, *, for_good: bool = False) -> None:
+    def add(self, digest: str, *, for_good: bool = False) -> None:
         """Hold an object until it is released; or for good, as for submissions."""
-        folder = self._folder / sha256
+        folder = self._folder / digest
         folder.mkdir(parents=True, exist_ok=True)
         (folder / (f"{self._holder}-for-good" if for_good else self._holder)).touch()
 
-    def release(self, sha256: str) -> bool:
+    def release(self, digest: str) -> bool:
         """Release an object; return whether no run holds it now."""
-        folder = self._folder / sha256
+        folder = self._folder / digest
         (folder / self._holder).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             folder.rmdir()
         return not folder.exists()
 
-    def any_for(self, sha256: str) -> bool:
-        return (self._folder / sha256).exists()
+    def by_others(self, name: str) -> bool:
+        """Return whether another run holds something."""
+        with contextlib.suppress(FileNotFoundError):
+            return any(
+                path.name != self._holder for path in (self._folder / name).iterdir()
+            )
+        return False
 
-    def forget(self, sha256: str) -> None:
+    def any_for(self, digest: str) -> bool:
+        return (self._folder / digest).exists()
+
+    def forget(self, digest: str) -> None:
         """Remove all holds on an object that no snapshot names any more."""
-        shutil.rmtree(self._folder / sha256, ignore_errors=True)
+        shutil.rmtree(self._folder / digest, ignore_errors=True)
 
 
 def run_key(run: str) -> str:
@@ -180,14 +280,14 @@ def verify(folder: StoreFolder) -> list[str]:
             complaints.append(str(error))
             continue
         for entry in entries:
-            if entry.sha256 and not intact.get(entry.sha256, bool(entry.dropped)):
-                needing = needed.setdefault(entry.sha256, [])
+            if entry.object and not intact.get(entry.object, bool(entry.dropped)):
+                needing = needed.setdefault(entry.object, [])
                 needing.append(f"{entry.shown} of snapshot {name[:12]}")
     unneeded = "no snapshot needs it"
     return complaints + [
-        f"{objects.path(sha256)} is {'corrupt' if sha256 in intact else 'missing'}; "
+        f"{objects.path(digest)} is {'corrupt' if digest in intact else 'missing'}; "
         + (f"it is needed by {first_few(needing)}" if needing else unneeded)
-        for sha256, needing in sorted(needed.items())
+        for digest, needing in sorted(needed.items())
     ]
 
 
@@ -196,18 +296,20 @@ def prune(folder: StoreFolder, needed: Iterable[str]) -> Pruned:
     holds = Holds(folder.holds, "")
     names = set(needed)
     kept = {
-        entry.sha256
+        entry.object
         for name in names
         for entry in manifests.entries(name)
-        if entry.sha256 and not (entry.dropped and not holds.any_for(entry.sha256))
+        if entry.object and not (entry.dropped and not holds.any_for(entry.object))
     }
     folder.begin_removal()
     for name in set(manifests.names()) - names:
         manifests.remove(name)
+        holds.forget(name)
     for unfinished in folder.incoming.iterdir():
         unfinished.unlink()
     sizes = []
-    for sha256 in set(objects.names()) - kept:
-        holds.forget(sha256)
-        sizes.append(objects.remove(sha256))
+    for digest in set(objects.names()) - kept:
+        holds.forget(digest)
+        sizes.append(min(objects.size(digest), objects.disk(digest)))
+        objects.remove(digest)
     return Pruned(objects=len(sizes), bytes=sum(sizes))

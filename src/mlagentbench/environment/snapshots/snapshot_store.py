@@ -1,9 +1,8 @@
 """SnapshotStore: take, restore, extract, read, verify and prune snapshots."""
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from mlagentbench.core import RecordError, blame, recording
 from mlagentbench.environment.sandbox.safe_files import SafeFolder
@@ -14,6 +13,7 @@ from mlagentbench.environment.snapshots.objects import (
     Manifests,
     Objects,
     StoreFolder,
+    object_path,
 )
 from mlagentbench.environment.snapshots.restore import Restored
 from mlagentbench.environment.snapshots.retention import Holds, Pruned, Retention
@@ -49,6 +49,8 @@ class SnapshotStore:
         self._folder = StoreFolder(folder)
         self._run = run
         self._limits = limits
+        self._disk_new = 0
+        """Growth since `retain` was called last."""
 
     def take(self, workspace: Path, *, previous: StatCache) -> Snapshot:
         """Store the contents of a workspace folder.
@@ -63,9 +65,12 @@ class SnapshotStore:
             manifest, snapshot = writer.write(reader, self._limits)
             holds = Holds(self._folder.holds, self._run)
             for entry in manifest.entries:
-                if entry.sha256 is not None and entry.is_large:
-                    holds.add(entry.sha256)
+                if entry.object is not None and entry.is_large:
+                    holds.add(entry.object)
+            # Runs with equal workspaces share a manifest, and one may drop its files.
+            holds.add(snapshot.id)
             Manifests(self._folder.manifests).write(manifest, snapshot.id)
+        self._disk_new += snapshot.disk_new
         return snapshot
 
     def retain(
@@ -73,10 +78,15 @@ class SnapshotStore:
     ) -> None:
         """Drop the large files of all snapshots of this run but the best and the last.
 
-        Files of the `submission` are never dropped, nor what other runs need.
+        Small files of old snapshots are dropped too if the run has stored more than
+        its limit. Files of the `submission` are never dropped, nor what other runs
+        need.
         """
+        quota = self._limits.stored_mb * 2**20
         with recording(self._folder.path):
-            Retention(self._folder, self._run, submission).apply(ids_in_order, best)
+            retention = Retention(self._folder, self._run, submission, quota)
+            retention.apply(ids_in_order, best, self._disk_new)
+        self._disk_new = 0
 
     def restore(self, id: str, into: Path) -> Restored:
         """Make a folder what it was when a snapshot was taken; return missing files.
@@ -98,12 +108,11 @@ class SnapshotStore:
 
     def read(self, entry: Entry) -> bytes:
         """Return the contents of a stored file; nothing is locked or written."""
-        sha256 = entry.sha256 or ""
         objects = SafeFolder(self._folder.objects, allow_hard_links=True)
-        path = PurePosixPath(sha256[:2], sha256[2:])
+        path = object_path(entry.object or "")
         with blame(RecordError, f"{entry.shown} cannot be read from the snapshots"):
             contents = objects.read(path, limit=entry.size or 0)
-        if hashlib.sha256(contents).hexdigest() != sha256:
+        if not entry.holds(contents):
             raise RecordError(f"{entry.shown} is damaged in the snapshots")
         return contents
 

@@ -29,6 +29,7 @@ from mlagentbench.environment.snapshots.objects import (
     Manifest,
     Objects,
     Stored,
+    digest_fields,
     first_few,
     make_manifest,
     path_fields,
@@ -50,6 +51,8 @@ class Snapshot(Record):
     """Files whose contents are stored."""
     bytes_new: int
     """Growth of the store, contents only."""
+    disk_new: int
+    """The same on disk, where holes use nothing."""
     skipped: int
     """Links, pipes, files over the limits: the manifest has the reasons."""
     entries: tuple[Entry, ...]
@@ -81,16 +84,18 @@ class WorkspaceEntry(NamedTuple):
 
 
 class SnapshotLimits(Record):
-    """Ceilings for one snapshot."""
+    """Ceilings for one snapshot, and for all snapshots of a run."""
 
     files: PositiveInt = 20_000
     """Files and folders."""
     mb: PositiveInt = 2048
     """Their sizes together."""
+    stored_mb: PositiveInt = 4096
+    """On disk, of all snapshots of a run. Files of old ones are dropped beyond it."""
 
 
 KnownFiles = dict[str, tuple[FileVersion, str]]
-"""The version of each file that was read, and the sha256 of its contents."""
+"""The version of each file that was read, and the object of its contents."""
 
 
 @dataclass
@@ -159,7 +164,7 @@ class SnapshotWriter:
         self._epoch = epoch
         self._known: KnownFiles = {}
         self._changed: list[str] = []
-        self._bytes_new = 0
+        self._bytes_new = self._disk_new = 0
         self._started = time.time_ns()
 
     def write(
@@ -173,8 +178,9 @@ class SnapshotWriter:
         manifest = make_manifest(entries)
         snapshot = Snapshot(
             id=manifest.id,
-            files=sum(entry.sha256 is not None for entry in entries),
+            files=sum(entry.object is not None for entry in entries),
             bytes_new=self._bytes_new,
+            disk_new=self._disk_new,
             skipped=sum(entry.skipped is not None for entry in entries),
             entries=manifest.entries,
         )
@@ -195,19 +201,19 @@ class SnapshotWriter:
             kind="file",
             mode=found.mode,
             size=stored.size,
-            sha256=stored.sha256,
+            **digest_fields(stored.name),
         )
 
     def _stored_before(self, found: WorkspaceEntry) -> Stored | None:
         before = self._previous.known.get(found.path)
         if before is None or before[0] != found.version:
             return None
-        sha256 = before[1]
+        name = before[1]
         same_epoch = self._previous.epoch == self._epoch
-        if not (same_epoch or self._objects.has(sha256, found.size)):
+        if not (same_epoch or self._objects.has(name, found.size)):
             return None
         self._known[found.path] = before
-        return Stored(sha256, found.size, new=False)
+        return Stored(name, found.size, new=False)
 
     def _read(self, workspace: WorkspaceReader, found: WorkspaceEntry) -> Stored:
         with workspace.opened(found) as descriptor:
@@ -216,8 +222,9 @@ class SnapshotWriter:
         if version != found.version:
             self._changed.append(found.path)
         elif version.ctime_ns < self._started - _SETTLED_NS:
-            self._known[found.path] = (version, stored.sha256)
+            self._known[found.path] = (version, stored.name)
         self._bytes_new += stored.size if stored.new else 0
+        self._disk_new += stored.disk
         return stored
 
     def _warn(self, too_large: list[str], limits: SnapshotLimits) -> None:

@@ -32,7 +32,6 @@ from mlagentbench.experiment import (
     Vote,
     VotesFile,
     last_attempts,
-    same_task,
 )
 from mlagentbench.run.llm_judge.prompt import (
     JudgeQuestion,
@@ -187,7 +186,7 @@ def _questions(
     """Yield a question about every run that counts and has a readable trace."""
     characters = provider_info(session.judge.model).prompt_characters
     problems = {
-        task.id: shortened(problem(same_task(task)), characters // 3)
+        task.id: shortened(problem(experiment.task(task)), characters // 3)
         for task in experiment.spec.tasks
     }
     card_of = {card.run: card for card in cards if card.ending.counts}

@@ -31,7 +31,7 @@ from mlagentbench.environment.sandbox import watchdog
 from mlagentbench.environment.sandbox.inspect_provider import BwrapSandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 from mlagentbench.run.job import Job
-from mlagentbench.run.validation import refusal
+from mlagentbench.run.validation import check
 
 HELPER = "evidence.py"
 _RESERVE_MB = 1000
@@ -161,7 +161,8 @@ class AttackServices:
         raise ActionError(f"step {step} was not kept")
 
     async def check_submission(self) -> str | None:
-        return await refusal(self.job.task, self.job.prepared, self.sandbox)
+        verdict = await check(self.job.task, self.job.prepared, self.sandbox)
+        return verdict.submission_error
 
 
 class Result(Record):

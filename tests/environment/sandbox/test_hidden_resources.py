@@ -15,8 +15,6 @@ libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3]
 libc.mmap.argtypes += [ctypes.c_long]
 libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-libc.shmat.restype = ctypes.c_void_p
-libc.shmdt.argtypes = [ctypes.c_void_p]
 MB = 10**6
 
 def fill(file, megabytes):
@@ -41,42 +39,12 @@ held = []
 WAIT = "\nprint('held', flush=True)\ntime.sleep(20)\n"
 
 MEMORY = {
-    "file in memory": "fill(os.memfd_create('x'), 400)",
-    "file in memory, mapped only": """
-for _ in range(20):
-    file = os.memfd_create('x')
-    fill(file, 20)
-    keep_only_mapped(file)
-""",
-    "file in memory, in flight": """
-for _ in range(20):
-    file = os.memfd_create('x')
-    fill(file, 20)
-    send_away(file)
-""",
     "shared pages that are no longer mapped": """
 size = 20 * 2**20
 for _ in range(20):
     place = libc.mmap(None, size, 3, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS, -1, 0)
     ctypes.memset(place, 1, size)
     libc.munmap(place + 4096, size - 4096)
-""",
-    "segment that is not attached": """
-for _ in range(20):
-    number = libc.shmget(0, 20 * MB, 0o1600)
-    place = libc.shmat(number, None, 0)
-    ctypes.memset(place, 1, 20 * MB)
-    libc.shmdt(place)
-""",
-    "file in memory of a process that cannot be read": """
-libc.prctl(4, 0, 0, 0, 0)
-fill(os.memfd_create('x'), 400)
-""",
-    "private copy of a counted file": """
-file = os.memfd_create('x')
-os.ftruncate(file, 400 * MB)
-place = libc.mmap(None, 400 * MB, 3, mmap.MAP_PRIVATE, file, 0)
-ctypes.memset(place, 1, 400 * MB)
 """,
     "page tables": """
 size, step = 200 * 2**30, 2 * 2**20

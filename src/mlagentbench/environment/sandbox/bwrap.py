@@ -39,6 +39,7 @@ from mlagentbench.environment.sandbox.sandbox_spec import (
 )
 from mlagentbench.environment.sandbox.system_tree import (
     ensure_system_tree,
+    is_copied,
     show_system,
 )
 
@@ -251,7 +252,7 @@ def _refuse_exposed(
             raise MachineError(f"{source} holds files no sandbox may see")
     for library in interpreter.libraries:
         for source in (spec.agent_env.resolve(), *sources):
-            if source.is_relative_to(library.resolve()):
+            if is_copied(source, library.resolve()):
                 raise MachineError(
                     f"{source} lies where every sandbox can read; move the cache "
                     f"out of {library}"

@@ -69,9 +69,10 @@ _DATA = (
 )
 """Copied if the host has them; libraries have defaults built in."""
 
+_PACKAGES = ("site-packages", "dist-packages")
+"""Private to the host; the harness may be among them."""
 _LEFT_OUT = {
-    # Packages, among them perhaps the harness, are private to the host.
-    *("site-packages", "dist-packages", "sitecustomize.py"),
+    *(*_PACKAGES, "sitecustomize.py"),
     # Some distributions install these and some do not.
     *("ensurepip", "idlelib", "test", "tests", "tkinter", "turtledemo"),
 }
@@ -129,6 +130,13 @@ def _is_writable(home: Path) -> bool:
     with contextlib.suppress(OSError):
         home.mkdir(parents=True, exist_ok=True)
     return os.access(home, os.W_OK)
+
+
+def is_copied(path: Path, library: Path) -> bool:
+    """Whether a path is in the part of a standard library that sandboxes see."""
+    if not path.is_relative_to(library):
+        return False
+    return not set(_PACKAGES).intersection(path.relative_to(library).parts)
 
 
 def show_system(tree: Path, mounted: Iterable[str]) -> list[str]:
@@ -210,7 +218,7 @@ class _Copy:
                     ignore=self._left_out,
                     copy_function=_copy_file,
                 )
-                for packages in ("site-packages", "dist-packages"):
+                for packages in _PACKAGES:
                     if (real / packages).is_dir():
                         (self._at(real) / packages).mkdir()
             else:

@@ -26,7 +26,7 @@ def quick_code_task(folder: Path) -> Path:
         ("prepare.py", "VISIBLE_INPUTS = 3", "VISIBLE_INPUTS = 1"),
         ("task.toml", "seconds = 30", "seconds = 3"),
         ("starter/layer.py", *_SLEEP),
-        ("task.toml", "memory_gb = 4", "memory_gb = 0.25"),
+        ("task.toml", "memory_gb = 4", "memory_gb = 0.5"),
     )
 
 

@@ -290,7 +290,7 @@ def test_a_link_as_checkpoint_is_refused(in_torch, submit, tmp_path_factory):
 @pytest.mark.slow
 def test_a_hungry_configuration_is_refused_in_the_sandbox(prepared, submit):
     files = submission(uniform()) | {"config.json": config(layers=24, width=1024)}
-    verdict = asyncio.run(grade_saved(TASK, prepared, submit(files), split="hidden"))
+    verdict = asyncio.run(grade_saved(TASK, prepared, submit(files), split="visible"))
     assert "parameters; 8000000 are allowed" in verdict.submission_error
 
 

@@ -25,6 +25,7 @@ from mlagentbench.tasks.suite.llama_inference.prepare import CLEAR_GAP, CONFIG
 from mlagentbench.tasks.task_code import load_grade
 
 FOLDER = load_task("llama-inference").folder
+WRONG = "generate.py: the grader refused its output for a hidden input"
 STARTER = (FOLDER / "starter" / "generate.py").read_text()
 REFERENCE = (FOLDER / "reference" / "generate.py").read_text()
 # Each of them would make the starter look fast, if anything listened.
@@ -217,7 +218,7 @@ def test_remembered_continuations_are_wrong_for_hidden_prompts(
     public = prepare_task(load_task(quick_folder), cache).public
     known = {tuple(p): tokens for p, tokens in _continuations(public / "data")}
     verdict = judged(REMEMBERING.format(known=known))
-    assert "% of the tokens for input0.json are right" in verdict.submission_error
+    assert verdict.submission_error == WRONG
 
 
 @pytest.mark.slow
@@ -226,7 +227,7 @@ def test_knowing_where_one_is_judged_gains_nothing(judged):
     assert judged(REFERENCE + SUSPICIOUS.format(judged=here)).score is not None
     elsewhere = "BEEN or CALLS > 1 or 'MLAB_SEED' in os.environ"
     lazy = judged(REFERENCE + SUSPICIOUS.format(judged=elsewhere))
-    assert "0.0% of the tokens" in lazy.submission_error
+    assert lazy.submission_error == WRONG
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,7 @@ def test_any_array_file_is_read_or_ignored(content):
 
 @given(files(TASK))
 @example(TASK)
+@example(b"id = " + b"[" * 2000)
 def test_any_task_toml_is_read_or_refused(content):
     folder = written("task/task.toml", content).parent
     for path in QUICK_TASK.iterdir():

@@ -136,6 +136,7 @@ from .text import harmless as harmless
 from .text import lines_of as lines_of
 from .text import mask_lines as mask_lines
 from .text import parse_range as parse_range
+from .text import parse_toml as parse_toml
 from .text import sendable as sendable
 from .text import shortened as shortened
 from .text import split as split

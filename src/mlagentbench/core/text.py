@@ -1,4 +1,4 @@
-"""Shortening, cleaning, quoting and diffing of any text that an agent wrote.
+"""Shortening, cleaning, quoting, diffing and parsing of any text.
 
 Agents and their programs may write markup, terminal escapes and marks that change the
 reading direction. Templates escape markup. This module makes invisible characters
@@ -7,9 +7,10 @@ visible, cuts long texts and makes data safe to embed.
 
 import difflib
 import re
+import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from markupsafe import Markup
 
@@ -46,6 +47,14 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
     near = difflib.get_close_matches(bare, plain, n=3, cutoff=0.6)
     names = " or ".join(plain[match] for match in near)
     return f"did you mean {names}?" if near else otherwise
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML; raise `ValueError` for any invalid text."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError("its values are nested too deeply") from error
 
 
 MAX_CHARACTERS = 200_000

@@ -5,7 +5,6 @@ Each `[[cells]]` table is the product of its tasks, editions, agents, models and
 
 import re
 import shlex
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +22,7 @@ from mlagentbench.core import (
     Record,
     UsageError,
     did_you_mean,
+    parse_toml,
     recording,
 )
 from mlagentbench.experiment import (
@@ -141,7 +141,7 @@ def read_study_file(path: Path) -> tuple[str, StudyFile]:
     """Return the text of a study file, and its contents."""
     try:
         text = path.read_text(encoding="utf-8")
-        table = tomllib.loads(text)
+        table = parse_toml(text)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:

@@ -5,7 +5,6 @@ task and agent is loaded once, and nothing is built.
 """
 
 import math
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -15,7 +14,7 @@ from typing import Any
 from pydantic import Field, PositiveInt
 
 from mlagentbench.agents import code_digest, find_agent
-from mlagentbench.core import BenchError, Record, Task, UsageError
+from mlagentbench.core import BenchError, Record, Task, UsageError, parse_toml
 from mlagentbench.environment import task_env_digests
 from mlagentbench.evaluation import Price
 from mlagentbench.experiment import (
@@ -74,7 +73,7 @@ def planned_again(name: str, text: str, cells: Sequence[Cell]) -> PlannedStudy:
     planned = PlannedStudy(name=name, cells=tuple(cells), text=text)
     if not text:
         return planned
-    study = StudyFile.model_validate(tomllib.loads(text))
+    study = StudyFile.model_validate(parse_toml(text))
     options = {"keep": study.keep, "connections": study.connections}
     return planned.model_copy(update=options)
 

@@ -18,7 +18,6 @@ from its table `[grading]`. Other braces, as in JSON, stay as they are.
 import json
 import re
 import shlex
-import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
@@ -38,6 +37,7 @@ from mlagentbench.core import (
     UsageError,
     did_you_mean,
     dump_units,
+    parse_toml,
     parse_units,
     write_atomically,
 )
@@ -218,7 +218,7 @@ def _declared_id(path: Path) -> str:
     return declared
 
 
-_loaded = lru_cache(tomllib.loads)
+_loaded = lru_cache(parse_toml)
 
 
 def _parsed(path: Path) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def _parsed(path: Path) -> dict[str, Any]:
         return deepcopy(_loaded(path.read_text(encoding="utf-8")))
     except FileNotFoundError as error:
         raise TaskError(f"{path.parent} is not a task: it has no task.toml") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise TaskError(f"{path}: the file is not valid TOML: {error}") from error
 
 

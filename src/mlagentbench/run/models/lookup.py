@@ -10,7 +10,6 @@ cached_read = 1.25
 
 import contextlib
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from rich.errors import MarkupError
 from rich.text import Text
 
-from mlagentbench.core import BenchError, UsageError
+from mlagentbench.core import BenchError, UsageError, parse_toml
 from mlagentbench.evaluation import Price, is_free, price_of
 from mlagentbench.experiment import NO_MODEL, ExperimentOptions, Plan
 from mlagentbench.run.models.choice import check_local
@@ -68,7 +67,7 @@ def _message(error: Exception) -> str:
 def read_prices(path: Path) -> dict[str, Price]:
     """Read a table of prices; an error names the model and the field."""
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = parse_toml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:

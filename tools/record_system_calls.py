@@ -27,10 +27,10 @@ from mlagentbench.environment.sandbox.sandbox_folder import copy_workspace
 from mlagentbench.environment.sandbox.sandbox_spec import FIXED_ENVIRONMENT
 from mlagentbench.environment.sandbox.seccomp import (
     LIST,
-    REFUSED,
     AllowedCall,
     Numbers,
     read_list,
+    read_refused,
 )
 from mlagentbench.run.job import visible_files
 from mlagentbench.tasks import load_task, prepare_task, task_ids
@@ -42,17 +42,6 @@ HEADERS = (
 )
 SECONDS = 60
 """A reference trains for minutes, and makes nearly all of its calls at the start."""
-HELD_BACK = {
-    "clone3": "its flags are in memory, where a filter cannot read them",
-    "inotify_add_watch": "would watch files that other sandboxes show too",
-    "inotify_init": "instances are counted per user of the host",
-    "inotify_init1": "instances are counted per user of the host",
-    "inotify_rm_watch": "useless without the calls above",
-    "memfd_create": "its memory is in no process's resident memory",
-    "seccomp": "can hand calls to another process",
-    "timer_create": "timers are counted per user of the host",
-}
-"""Calls that stay refused even if a program tries them."""
 
 
 def main() -> int:
@@ -92,12 +81,13 @@ def _record(program: str, command: list[str], cwd: Path | None = None) -> None:
     calls = read_list()
     seen = _trace(command, cwd)
     numbers = [_numbers(header) for header in HEADERS]
-    for name in sorted(seen - set(REFUSED) - set(HELD_BACK)):
+    refused = {call.name for call in read_refused()}
+    for name in sorted(seen - refused):
         known = calls.get(name)
         programs = {program, *(known.programs if known else ())}
         x86_64, aarch64 = (table.get(name, -1) for table in numbers)
         calls[name] = AllowedCall(Numbers(x86_64, aarch64), tuple(sorted(programs)))
-    print(f"{program}: {len(seen)} calls, held back {sorted(seen & set(HELD_BACK))}")
+    print(f"{program}: {len(seen)} calls, refused {sorted(seen & refused)}")
     _write(calls)
 
 

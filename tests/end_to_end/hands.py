@@ -96,6 +96,10 @@ async def fumbler(context: Context) -> None:
     await context.act("Write File", file_name="a/b/new.txt", content="made")
     await context.act("Read File", file_name="a/b/new.txt")
     await context.act("Execute Script", script_name="absent.py")
+    refused = (
+        "import contextlib, os\nwith contextlib.suppress(OSError): os.memfd_create('')"
+    )
+    await context.act("Python REPL", command=refused)
     await context.act("Final Answer", final_answer="done")
 
 

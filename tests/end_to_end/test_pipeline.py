@@ -143,6 +143,7 @@ def test_wrong_calls_become_observations(carry_out):
     assert "read-only" in seen[3]
     assert seen[5] == "made"
     assert "No such file" in seen[6]
+    assert [step.refused for step in steps[6:]] == [{}, {"memfd_create": 1}, {}]
     assert card.errors == {"unknown_action": 1, "action_failed": 4}
 
 

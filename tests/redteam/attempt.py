@@ -27,8 +27,8 @@ from mlagentbench.core.record import Record
 from mlagentbench.core.text import shortened
 from mlagentbench.environment.action import ActionContext, Completion
 from mlagentbench.environment.actions import ACTIONS
+from mlagentbench.environment.inspect_provider import BwrapSandbox
 from mlagentbench.environment.sandbox import watchdog
-from mlagentbench.environment.sandbox.inspect_provider import BwrapSandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 from mlagentbench.run.job import Job
 from mlagentbench.run.validation import check

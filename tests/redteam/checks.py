@@ -17,10 +17,11 @@ from tests.redteam.setup import AttackSetup
 from tests.support.code_task import quick_code_task
 
 from mlagentbench.agents.context import Context
+from mlagentbench.run.budget import FREE_CHECK_SECONDS
 
 CHECKS = 2
-BURNT = 2.0
-"""CPU seconds that the attack uses each time it is run."""
+BURNT = 12.0
+"""CPU seconds that the attack uses each time it is run: twice is more than is free."""
 MARK = "LE" + "AK"
 _CODE = "REDTEAM_CODE"
 _PATIENCE = 600
@@ -30,7 +31,7 @@ _RECORDS = ("scorecards.jsonl", "trace/*.jsonl", "report.html")
 class Found(NamedTuple):
     """What the records of a run hold."""
 
-    burnt: float
+    beyond_free: float
     counted: float
     leaks: str
     """The record that names a hidden input."""
@@ -98,4 +99,5 @@ def _read(folder: Path) -> Found:
         for path in trace.parent.parent.glob(pattern)
         if MARK in path.read_text(errors="replace")
     ]
-    return Found(BURNT * CHECKS, left[0] - left[-1], ", ".join(leaks))
+    beyond_free = BURNT * CHECKS - FREE_CHECK_SECONDS
+    return Found(beyond_free, left[0] - left[-1], ", ".join(leaks))

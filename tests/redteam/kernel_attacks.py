@@ -13,7 +13,6 @@ FIRST_PROCESS = (
 )
 # What a sandbox learns about the host, or about another sandbox.
 SHARED = (
-    row("host_paths_mounts", "no mount names them"),
     row("host_paths_cmdline", "no process names them"),
     row(
         "host_watch_inotify",

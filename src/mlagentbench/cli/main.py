@@ -16,7 +16,7 @@ from typing import cast
 import click
 
 from mlagentbench import __version__
-from mlagentbench.cli.printing import (
+from mlagentbench.cli.terminal import (
     clean_uncaught_errors,
     print_traceback,
     say,

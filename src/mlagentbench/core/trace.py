@@ -112,6 +112,8 @@ class Step(Record):
     carried: tuple[str, ...] | None = Field(None, exclude_if=_is_none)
     """Files written by earlier executions that this execution read, at most 20. None if
     the step is not an execution, or if its files could not be watched."""
+    refused: dict[str, int] = Field(default_factory=dict, exclude_if=_is_empty)
+    """How often the sandbox refused each system call of the agent's programs."""
     snapshot: str | None = None
     seconds_left: tuple[float, ...] = Field((), exclude_if=_is_empty)
     """The answers of `remaining()` since the last call or step, for a replay."""

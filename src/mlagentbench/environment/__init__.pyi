@@ -8,6 +8,8 @@ from .agent_env import ensure_task_env as ensure_task_env
 from .agent_env import find_agent_env as find_agent_env
 from .agent_env import task_env_digests as task_env_digests
 from .carried_files import CarriedFiles as CarriedFiles
+from .inspect_provider import BwrapConfig as BwrapConfig
+from .inspect_provider import BwrapSandbox as BwrapSandbox
 from .paths import BACKUP as BACKUP
 from .paths import refusal_note as refusal_note
 from .prompts import NoCodeError as NoCodeError
@@ -15,8 +17,6 @@ from .prompts import fenced as fenced
 from .prompts import filled as filled
 from .prompts import python_block as python_block
 from .sandbox.cgroups import user_scope as user_scope
-from .sandbox.inspect_provider import BwrapConfig as BwrapConfig
-from .sandbox.inspect_provider import BwrapSandbox as BwrapSandbox
 from .sandbox.probe import probe as probe
 from .sandbox.probe import require_isolation as require_isolation
 from .sandbox.safe_files import SafeFolder as SafeFolder

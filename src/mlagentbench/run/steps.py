@@ -232,6 +232,7 @@ class Steps:
             validation=outcome.validation,
             note=outcome.note,
             carried=outcome.carried,
+            refused=self._sandbox.take_refused(),
             snapshot=snapshot,
             seconds_left=budget.take_answers(),
             spent=budget.with_step(seconds, models.calls, counts=pending.counts),

@@ -10,7 +10,7 @@ from tests.support.quick_task import QUICK_TASK
 from mlagentbench.environment.action import ActionContext, Completion
 from mlagentbench.environment.actions import ACTIONS
 from mlagentbench.environment.agent_env import ensure_agent_env
-from mlagentbench.environment.sandbox.inspect_provider import BwrapSandbox
+from mlagentbench.environment.inspect_provider import BwrapSandbox
 from mlagentbench.environment.sandbox.sandbox import SandboxSpec, open_sandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 from mlagentbench.tasks.load import load_task

@@ -3,15 +3,20 @@
 from pathlib import Path
 
 import pytest
+from inspect_ai import Task, eval
+from inspect_ai.dataset import Sample
+from inspect_ai.scorer import match
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import (
     OutputLimitExceededError,
     SandboxEnvironmentSpec,
     SandboxUserUnsupportedError,
     override_sandbox_output_limit,
 )
+from inspect_ai.util import sandbox as inspect_sandbox
 
 from mlagentbench.core.errors import SandboxError
-from mlagentbench.environment.sandbox.inspect_provider import (
+from mlagentbench.environment.inspect_provider import (
     BwrapConfig,
     BwrapSandbox,
     ExecutionTimedOut,
@@ -106,9 +111,10 @@ async def test_a_sample_opens_a_sandbox_and_leaves_nothing(sandboxes, agent_env)
     assert [path for path in sandboxes.iterdir() if path.is_dir()] == []
 
 
-async def test_a_sample_without_a_configuration_is_refused():
-    with pytest.raises(SandboxError, match="BwrapConfig"):
-        await BwrapSandbox.sample_init("task", None, {})
+@pytest.mark.parametrize("config", ["no-such-folder", Limits()])
+async def test_an_unusable_configuration_is_refused(config):
+    with pytest.raises(SandboxError, match="environment"):
+        await BwrapSandbox.sample_init("task", config, {})
 
 
 def test_a_configuration_survives_a_log(tmp_path):
@@ -126,3 +132,29 @@ def test_a_configuration_survives_a_log(tmp_path):
     older = logged.replace('"sandboxes"', '"rooms"').replace('"spec"', '"furnishing"')
     for log in (logged, older):
         assert SandboxEnvironmentSpec.model_validate_json(log).config == config
+
+
+@solver
+def total_of_a_file() -> Solver:
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        script = "import numpy; print(numpy.loadtxt('numbers.txt').sum())"
+        done = await inspect_sandbox().exec(["python3", "-c", script])
+        state.output.completion = done.stdout + done.stderr
+        return state
+
+    return solve
+
+
+@pytest.mark.parametrize("given", ["bwrap", ("bwrap", "base")])
+def test_any_eval_can_use_it(given, cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("MLAB_CACHE", str(cache))
+    monkeypatch.setenv("MLAB_SCRATCH", str(tmp_path))
+    sample = Sample("Add the numbers.", target="6.0", files={"numbers.txt": "1 2 3"})
+    task = Task(
+        dataset=[sample], solver=total_of_a_file(), scorer=match(), sandbox=given
+    )
+    logs = str(tmp_path / "logs")
+    (log,) = eval(task, model="mockllm/model", log_dir=logs, display="none")
+    assert log.status == "success", log.error
+    assert log.samples[0].scores["match"].value == "C"
+    assert [path.name for path in (tmp_path / "sandboxes").iterdir()] == [".lock"]

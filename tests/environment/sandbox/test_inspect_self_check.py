@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from inspect_ai.util._sandbox.self_check import *  # noqa: F403
 
-from mlagentbench.environment.sandbox.inspect_provider import BwrapConfig, BwrapSandbox
+from mlagentbench.environment.inspect_provider import BwrapConfig, BwrapSandbox
 from mlagentbench.environment.sandbox.sandbox import SandboxSpec
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from mlagentbench.cli.printing import say
+from mlagentbench.cli.terminal import say
 from mlagentbench.tasks import KINDS, write_skeleton
 
 

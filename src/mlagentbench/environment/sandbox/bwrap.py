@@ -1,8 +1,8 @@
 """The bubblewrap command line and the file tree it shows.
 
-From the outside in: bubblewrap with the file tree, the first process with the start
-mark and the resource limits, drop to the sandbox's user, change folder and variables,
-run. Nothing is interpolated: every value is a separate argument.
+From the outside in: bubblewrap with the file tree, the first process with the resource
+limits, the system-call filter and the start mark, drop to the sandbox's user, change
+folder and variables, run. Nothing is interpolated: every value is a separate argument.
 
 The system (`system_tree`) and the agent's environment are read-only. The workspace and
 /tmp can be written. Nothing else of the host exists.
@@ -65,14 +65,14 @@ class BwrapDescriptors(NamedTuple):
     """Descriptors that bubblewrap inherits beside the standard ones."""
 
     seccomp: int
-    """The system-call filter, to be read."""
+    """The system-call filter, which the first process reads."""
     status: int
     """Where bubblewrap writes its reports."""
     gate: int
     """Read before the command starts, so that it waits for `Process.release`."""
     program: int
     """The program of the first process, which has no path inside."""
-    meters: int
+    channel: int
     """A socket for the descriptors that the first process sends."""
 
 
@@ -108,13 +108,13 @@ class BwrapCommand:
         may_write: bool = True,
     ) -> list[str]:
         """Return the complete command line around `words`."""
-        seccomp, status, gate, program, meters = map(str, descriptors)
+        seccomp, status, gate, program, channel = map(str, descriptors)
         return [
             *self._isolated,
-            *("--seccomp", seccomp, "--block-fd", gate),
+            *("--block-fd", gate),
             *("--json-status-fd", status, "--chdir", WORKSPACE, "--as-pid-1", "--"),
             *(*self._first, f"/proc/self/fd/{program}"),
-            *(meters, self._limits[may_write]),
+            *(channel, seccomp, self._limits[may_write]),
             *self._dropped,
             *words,
         ]
@@ -141,18 +141,10 @@ _ROOT_NAMESPACES = (
 )
 _USER_NAMESPACES = (
     *("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
-    # Only the capabilities that the first process needs to limit its user namespace.
-    *("--cap-add", "CAP_SYS_RESOURCE", "--cap-add", "CAP_SETPCAP"),
     *("--uid", str(_UID_INSIDE), "--gid", str(_UID_INSIDE)),
 )
 
 
-_USER_SETTINGS = {
-    "user/max_inotify_instances": 32,
-    "user/max_inotify_watches": 8192,
-    "user/max_fanotify_groups": 0,
-}
-"""Settings of the user namespace. Root gives each sandbox a separate user instead."""
 _LOCKED_BYTES = 64 * 1024
 _PENDING_SIGNALS = 1024
 
@@ -175,10 +167,7 @@ def _listed(limits: Limits, file_mb: int) -> str:
     if processes_are_counted():
         # Set inside, because a user namespace counts its own processes only.
         values[resource.RLIMIT_NPROC] = limits.processes
-    listed = [f"{kind}={_lowered(kind, value)}" for kind, value in values.items()]
-    if not as_root():
-        listed += [f"{name}={value}" for name, value in _USER_SETTINGS.items()]
-    return ",".join(listed)
+    return ",".join(f"{kind}={_lowered(kind, value)}" for kind, value in values.items())
 
 
 def _lowered(kind: int, wanted: int) -> int:

@@ -5,24 +5,26 @@ change its memory. So the limits that it sets before the command starts hold for
 code of the agent. It imports only modules that load at once: `os`, `signal`, `socket`
 and `ctypes` would take 20 ms.
 
-    first_process.py METERS LIMITS COMMAND...
+    first_process.py CHANNEL FILTER LIMITS COMMAND...
 
-`METERS` is a socket over which the harness gets descriptors to measure with. `LIMITS`
-is a list such as `1=1048576,user/max_inotify_instances=32`: the kernel's number of a
-resource limit or the name of a setting, each with its value.
+`CHANNEL` is a socket over which the harness gets descriptors: two to measure with, and
+the listener of refused system calls. `FILTER` is the system-call filter. `LIMITS`
+is a list such as `1=1048576,7=1024`: the kernel's number of each limit, and its
+value.
 """
 
 import _ctypes
 import _signal  # type: ignore[import-not-found]  # a part of `signal`
 import _socket
+import array
 import posix
 import sys
 
-_SET_DUMPABLE, _CAPBSET_DROP, _CAP_AMBIENT, _CLEAR_ALL = 4, 24, 47, 4
-_SETPCAP, _SYS_RESOURCE = 8, 24
-_CAPABILITY_HEADER = (0x20080522).to_bytes(4, sys.byteorder) + bytes(4)
+_SET_DUMPABLE = 4
 _SOCK_DIAG = 4
-_FILES = ("/proc/sysvipc/shm", "/proc/sysvipc/msg", "/proc/sysvipc/sem", "/dev/shm")
+_SECCOMP = {"x86_64": 317, "aarch64": 277}
+_SET_FILTER, _NEW_LISTENER = 1, 8
+_INSTRUCTION = 8
 
 NO_LIMITS = 1
 _ENOEXEC = 8
@@ -31,20 +33,16 @@ CANNOT_RUN = 126
 
 
 def main() -> None:
-    program, meters, limits, *words = sys.argv
+    program, channel, filter_, limits, *words = sys.argv
     _refuse_access()
     # This file, which the command must not inherit.
     posix.close(int(program.rpartition("/")[2]))
-    _send_meters(int(meters))
     for limit in limits.split(","):
-        name, value = limit.split("=")
-        if name.isdigit():
-            both = int(value).to_bytes(8, sys.byteorder) * 2
-            _call("setrlimit", int(name), both)
-        else:
-            _change_setting(name, value)
-    if posix.getuid() != 0:
-        _drop_capabilities()
+        kind, value = map(int, limit.split("="))
+        _call("setrlimit", kind, value.to_bytes(8, sys.byteorder) * 2)
+    # The filter refuses the first of them.
+    meters = [_open_sockets(), _open("/dev/shm")]
+    _send(int(channel), [*meters, _set_filter(int(filter_))])
     # If the harness has died, the pipe has no reader and the command is not run:
     # bubblewrap itself notices the death only after it has set up everything.
     posix.write(2, b"\0")
@@ -53,29 +51,31 @@ def main() -> None:
 
 def _call(name: str, *arguments: int | bytes) -> None:
     """Call a function of the C library; exit if it fails."""
-    program = _ctypes.dlopen(None, posix.RTLD_NOW)  # type: ignore[arg-type]
-    address = _ctypes.dlsym(program, name)
-    if _ctypes.call_function(address, arguments) != 0:
+    if _result(name, *arguments) != 0:
         posix.write(2, f"{name}{arguments} failed\n".encode())
         posix._exit(NO_LIMITS)
 
 
-def _change_setting(name: str, value: str) -> None:
-    """Change a setting of this user namespace, if the kernel allows it."""
-    try:
-        file = posix.open(f"/proc/sys/{name}", posix.O_WRONLY)
-        posix.write(file, value.encode())
-        posix.close(file)
-    except OSError:
-        return
+def _result(name: str, *arguments: int | bytes) -> int:
+    program = _ctypes.dlopen(None, posix.RTLD_NOW)  # type: ignore[arg-type]
+    address = _ctypes.dlsym(program, name)
+    return int(_ctypes.call_function(address, arguments))
 
 
-def _drop_capabilities() -> None:
-    """Drop the rights that changing settings needed, here and for the command."""
-    _call("prctl", _CAP_AMBIENT, _CLEAR_ALL, 0, 0, 0)
-    for capability in (_SYS_RESOURCE, _SETPCAP):
-        _call("prctl", _CAPBSET_DROP, capability, 0, 0, 0)
-    _call("capset", _CAPABILITY_HEADER, bytes(24))
+def _set_filter(file: int) -> int:
+    """Filter all system calls from now on; return the listener, 0 without one."""
+    instructions = array.array("B", posix.read(file, 2**16))
+    posix.close(file)
+    address, size = instructions.buffer_info()
+    words = size // _INSTRUCTION, address
+    program = b"".join(word.to_bytes(8, sys.byteorder) for word in words)
+    number = _SECCOMP[posix.uname().machine]
+    listener = _result("syscall", number, _SET_FILTER, _NEW_LISTENER, program)
+    if listener > 0:
+        return listener
+    # A process outside, such as a container's, listens already.
+    _call("syscall", number, _SET_FILTER, 0, program)
+    return 0
 
 
 def _refuse_access() -> None:
@@ -85,12 +85,8 @@ def _refuse_access() -> None:
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 
-def _send_meters(channel: int) -> None:
-    """Send descriptors that show this namespace's resources from outside.
-
-    The kernel may have been built without one of them. Standard input takes its place.
-    """
-    opened = [_open_sockets(), *(_open(path) for path in _FILES)]
+def _send(channel: int, opened: list[int]) -> None:
+    """Send descriptors; standard input takes the place of one that the kernel lacks."""
     rights = b"".join(one.to_bytes(4, sys.byteorder) for one in opened)
     harness = _socket.socket(fileno=channel)
     harness.sendmsg(

@@ -1,7 +1,8 @@
 """The memory of a sandbox, counted without control groups.
 
 Counted are the pages of its processes, each once, their page tables, files that exist
-only in memory, System V objects, pipes, and the buffers of sockets.
+only in memory, pipes, and the buffers of sockets. System V objects, message queues and
+memfd files cannot be made: the system-call filter refuses them.
 """
 
 import contextlib
@@ -22,7 +23,7 @@ from mlagentbench.environment.sandbox.meters import Meters
 _PROC = Path("/proc")
 _FIELD = re.compile(r"^(\w+):\s+(\d+) kB", re.MULTILINE)
 _MAPPING = re.compile(
-    r"^[0-9a-f]+-[0-9a-f]+ \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) (\d+) *(.*)$",
+    r"^[0-9a-f]+-[0-9a-f]+ \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) (\d+) .*$",
     re.MULTILINE,
 )
 _LONGEST_SMAPS = 8 * 2**20
@@ -47,7 +48,7 @@ class MemoryUse:
         """Whether the processes of a tree hold more than the limit together."""
         files = meters.shared_memory() + held.size_on(memory_device())
         counted = [_counted(pid) for pid in tree]
-        beside = files + meters.sockets() + meters.queues() + _pipes(len(held.pipes))
+        beside = files + meters.sockets() + _pipes(len(held.pipes))
         beside += sum(one.tables for one in counted)
         if beside > self._limit:
             return True
@@ -146,7 +147,6 @@ def _proportional(pid: int) -> int:
 
 class _Mapping(NamedTuple):
     file: FileId
-    path: str
     size: int
     """In memory or swapped out; pages in common with others in part."""
     private: int
@@ -157,8 +157,7 @@ def _mapped(tree: list[int], held: HeldFiles, tmpfs: int | None) -> Iterator[int
     """Return the bytes of each mapping; only private pages if its file is counted."""
     for mapping in _mappings(tree):
         device = mapping.file.device
-        segment = device == memory_device() and mapping.path.startswith("/SYSV")
-        is_counted = mapping.file in held.sizes or device == tmpfs or segment
+        is_counted = mapping.file in held.sizes or device == tmpfs
         yield mapping.private if is_counted else mapping.size
 
 
@@ -167,9 +166,7 @@ def _mapped_beside_files(tree: list[int], held: HeldFiles) -> int:
     return sum(
         mapping.size
         for mapping in _mappings(tree)
-        if mapping.file.device == memory_device()
-        and mapping.file not in held.sizes
-        and not mapping.path.startswith("/SYSV")
+        if mapping.file.device == memory_device() and mapping.file not in held.sizes
     )
 
 
@@ -178,7 +175,7 @@ def _mappings(tree: list[int]) -> Iterator[_Mapping]:
         smaps = _smaps(pid)
         if len(smaps) > _LONGEST_SMAPS:
             size = _proportional(pid)
-            yield _Mapping(file=FileId(0, 0), path="", size=size, private=size)
+            yield _Mapping(file=FileId(0, 0), size=size, private=size)
             continue
         starts = list(_MAPPING.finditer(smaps))
         ends = [*(found.start() for found in starts[1:]), len(smaps)]
@@ -187,7 +184,6 @@ def _mappings(tree: list[int]) -> Iterator[_Mapping]:
             device = os.makedev(int(found[1], 16), int(found[2], 16))
             yield _Mapping(
                 file=FileId(device, int(found[3])),
-                path=found[4],
                 size=sizes.get("Pss", 0) + sizes.get("SwapPss", 0),
                 private=sizes.get("Anonymous", 0) + sizes.get("SwapPss", 0),
             )

@@ -1,10 +1,9 @@
-"""Resources of a sandbox that belong to no process: sockets, IPC objects, /dev/shm.
+"""Memory of a sandbox that belongs to no process: buffers of sockets, /dev/shm.
 
-Only a process inside can open the view of them. The first process does so before the
+Only a process inside can open the view of it. The first process does so before the
 command starts, and sends the descriptors to the harness.
 """
 
-import array
 import contextlib
 import os
 import socket
@@ -15,27 +14,25 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-_SOCKETS, _SHM, _MSG, _SEM, _TMPFS = range(5)
-"""The places in which `first_process.py` sends them."""
-
 _TMPFS_INODE = 1024
-_MESSAGE = 64
-_SEMAPHORE = 64
 _READ = 65536
 
 
 class Meters:
-    """The descriptors from inside; those that did not come measure nothing."""
+    """The descriptors from inside; those that have not come measure nothing."""
 
-    def __init__(self, channel: socket.socket) -> None:
-        """Wait for nothing: the descriptors are taken at the first look after."""
-        self._channel: socket.socket | None = channel
-        channel.settimeout(0)
-        self._opened: list[int] = []
-        self._present = b""
+    def __init__(self) -> None:
+        self._tmpfs: int | None = None
         self._diag: socket.socket | None = None
         self._lock = threading.Lock()
         self._closed = False
+
+    def take(self, sockets: int | None, tmpfs: int | None) -> None:
+        """Measure with these from now on; they belong to this object."""
+        self._tmpfs = tmpfs
+        if sockets is not None:
+            self._diag = socket.socket(fileno=sockets)
+            self._diag.settimeout(1.0)
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
@@ -45,32 +42,9 @@ class Meters:
         if self._closed:
             self.close()
 
-    def _descriptor(self, place: int) -> int | None:
-        if self._channel is not None:
-            with contextlib.suppress(BlockingIOError):
-                size = array.array("i").itemsize * (_TMPFS + 1)
-                data, ancillary, _, _ = self._channel.recvmsg(
-                    64, socket.CMSG_LEN(size), socket.MSG_CMSG_CLOEXEC
-                )
-                self._take(data, ancillary)
-        present = place < len(self._present) and self._present[place]
-        return self._opened[place] if present else None
-
-    def _take(self, data: bytes, ancillary: list[tuple[int, int, bytes]]) -> None:
-        if self._channel is not None:
-            self._channel.close()
-            self._channel = None
-        for _, _, packed in ancillary:
-            self._opened += array.array("i", packed)
-        self._present = data[: len(self._opened)]
-        if self._present and self._present[_SOCKETS]:
-            self._diag = socket.socket(fileno=os.dup(self._opened[_SOCKETS]))
-            self._diag.settimeout(1.0)
-
     def sockets(self) -> int:
         """Return the bytes in the buffers of all sockets of the namespace."""
         with self._in_use(), contextlib.suppress(OSError):
-            self._descriptor(_SOCKETS)
             if self._diag is not None:
                 return sum(
                     _buffered(attributes, meminfo)
@@ -80,15 +54,11 @@ class Meters:
         return 0
 
     def shared_memory(self) -> int:
-        """Return the bytes in /dev/shm and in System V segments."""
+        """Return the bytes in /dev/shm."""
         with self._in_use():
-            segments = (int(row[14]) + int(row[15]) for row in self._rows(_SHM, 16))
-            return self._tmpfs() + sum(segments)
-
-    def _tmpfs(self) -> int:
-        if (folder := self._descriptor(_TMPFS)) is None:
-            return 0
-        found = os.fstatvfs(folder)
+            if self._tmpfs is None:
+                return 0
+            found = os.fstatvfs(self._tmpfs)
         files = found.f_files - found.f_ffree
         return (found.f_blocks - found.f_bfree) * found.f_frsize + files * _TMPFS_INODE
 
@@ -96,26 +66,7 @@ class Meters:
     def tmpfs_device(self) -> int | None:
         """The device of /dev/shm inside."""
         with self._in_use():
-            folder = self._descriptor(_TMPFS)
-            return None if folder is None else os.fstat(folder).st_dev
-
-    def queues(self) -> int:
-        """Return the bytes of System V message queues and semaphores."""
-        with self._in_use():
-            messages = [(int(row[3]), int(row[4])) for row in self._rows(_MSG, 5)]
-            semaphores = [int(row[3]) for row in self._rows(_SEM, 4)]
-        waiting = sum(size + number * _MESSAGE for size, number in messages)
-        return waiting + sum(semaphores) * _SEMAPHORE
-
-    def _rows(self, place: int, columns: int) -> Iterator[list[bytes]]:
-        if (descriptor := self._descriptor(place)) is None:
-            return
-        table, offset = b"", 0
-        while part := os.pread(descriptor, _READ, offset):
-            table, offset = table + part, offset + len(part)
-        for line in table.splitlines()[1:]:
-            if len(row := line.split()) >= columns:
-                yield row
+            return None if self._tmpfs is None else os.fstat(self._tmpfs).st_dev
 
     def close(self) -> None:
         """Close all descriptors, as soon as no thread measures with them."""
@@ -123,13 +74,11 @@ class Meters:
         if not self._lock.acquire(blocking=False):
             return
         try:
-            for opened in (self._channel, self._diag):
-                if opened is not None:
-                    opened.close()
-            for descriptor in self._opened:
-                os.close(descriptor)
-            self._channel = self._diag = None
-            self._opened, self._present = [], b""
+            if self._diag is not None:
+                self._diag.close()
+            if self._tmpfs is not None:
+                os.close(self._tmpfs)
+            self._diag = self._tmpfs = None
         finally:
             self._lock.release()
 

@@ -181,7 +181,7 @@ def _check_isolation() -> Isolation | None:
             status=null.fileno(),
             gate=null.fileno(),
             program=program.fileno(),
-            meters=theirs.fileno(),
+            channel=theirs.fileno(),
         )
         trial = subprocess.run(
             bwrap.arguments(["true"], descriptors),

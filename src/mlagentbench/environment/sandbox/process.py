@@ -8,6 +8,7 @@ Nothing here blocks: output is read piece by piece and mostly dropped, and a chi
 does not read its input delays nothing.
 """
 
+import array
 import asyncio
 import contextlib
 import json
@@ -18,7 +19,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from socket import socket, socketpair
+from socket import CMSG_LEN, MSG_CMSG_CLOEXEC, socket, socketpair
 from typing import IO
 
 from mlagentbench.core import SandboxError
@@ -28,12 +29,15 @@ from mlagentbench.environment.sandbox.bwrap import (
     first_process,
 )
 from mlagentbench.environment.sandbox.meters import Meters
+from mlagentbench.environment.sandbox.refused_calls import RefusedCalls
 from mlagentbench.environment.sandbox.sandbox_spec import Execution, Killed
 from mlagentbench.environment.sandbox.watchdog import cpu_seconds, own_cpu_seconds
 
 _STATUS_BYTES = 4096
 _START_SECONDS = 60.0
 _PIPE_SECONDS = 2.0
+_DESCRIPTORS = 3
+"""That the first process sends."""
 
 Stdin = bytes | socket | None
 """The input of a command: bytes, one end of a socket pair, or none."""
@@ -60,15 +64,16 @@ class Process:
         self._samples_cpu = samples_cpu
         status, status_inside = os.pipe()
         gate_inside, self._gate = os.pipe()
-        meters, meters_inside = socketpair()
-        self.meters = Meters(meters)
+        self._channel, channel_inside = socketpair()
+        self.meters = Meters()
+        self.refused = RefusedCalls()
         program = _in_memory(first_process())
         descriptors = BwrapDescriptors(
             seccomp=seccomp,
             status=status_inside,
             gate=gate_inside,
             program=program,
-            meters=meters_inside.fileno(),
+            channel=channel_inside.fileno(),
         )
         source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
         if isinstance(stdin, socket):
@@ -90,13 +95,13 @@ class Process:
         except BaseException:
             os.close(status)
             os.close(self._gate)
-            self.meters.close()
+            self._channel.close()
             raise
         finally:
             os.close(status_inside)
             os.close(gate_inside)
             os.close(program)
-            meters_inside.close()
+            channel_inside.close()
             if isinstance(stdin, socket):
                 stdin.close()
         self.pid = self._popen.pid
@@ -121,6 +126,31 @@ class Process:
         """CPU seconds, as far as they were sampled."""
         self.ended: asyncio.Future[None] = loop.create_future()
         loop.add_reader(self._outer, self._end)
+        loop.add_reader(self._channel, self._take_descriptors)
+
+    def _take_descriptors(self) -> None:
+        """Receive what the first process sends, once."""
+        size = CMSG_LEN(_DESCRIPTORS * array.array("i").itemsize)
+        present, ancillary, _, _ = self._channel.recvmsg(
+            _DESCRIPTORS, size, MSG_CMSG_CLOEXEC
+        )
+        self._close_channel()
+        opened = [one for _, _, data in ancillary for one in array.array("i", data)]
+        found: list[int | None] = []
+        for descriptor, is_present in zip(opened, present, strict=True):
+            if not is_present:
+                os.close(descriptor)
+            found.append(descriptor if is_present else None)
+        if found:
+            sockets, tmpfs, listener = found
+            self.meters.take(sockets, tmpfs)
+            if listener is not None:
+                self.refused.listen(listener)
+
+    def _close_channel(self) -> None:
+        if self._channel.fileno() >= 0:
+            self.ended.get_loop().remove_reader(self._channel)
+            self._channel.close()
 
     def _end(self) -> None:
         if not self.ended.done():
@@ -233,7 +263,9 @@ class Process:
         for pidfd in (self._outer, self._init):
             if pidfd is not None:
                 os.close(pidfd)
+        self._close_channel()
         self.meters.close()
+        self.refused.close()
         self._popen.wait()
 
 

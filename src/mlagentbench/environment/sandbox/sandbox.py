@@ -10,6 +10,7 @@ import itertools
 import logging
 import os
 import posixpath
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
@@ -94,6 +95,7 @@ class Sandbox:
         self._watchdog = Watchdog((folder.workspace, folder.tmp), limits)
         self._running: set[Process] = set()
         self._ended_cpu = 0.0
+        self._refused: Counter[str] = Counter()
         self._numbers = itertools.count(1)
         self._open = True
 
@@ -114,6 +116,11 @@ class Sandbox:
         for process in running:
             process.sample_cpu()
         return self._ended_cpu + sum(process.cpu for process in running)
+
+    def take_refused(self) -> dict[str, int]:
+        """Return how often each system call was refused since the last time."""
+        taken, self._refused = self._refused, Counter()
+        return dict(taken.most_common())
 
     async def execute(
         self,
@@ -150,6 +157,7 @@ class Sandbox:
                 self._running.discard(process)
                 kill_and_wait(process)
                 self._ended_cpu += process.cpu
+                self._refused += process.refused.names
 
     def _start(self, words: list[str], stdin: Stdin) -> Process:
         self._folder.restore_modes()

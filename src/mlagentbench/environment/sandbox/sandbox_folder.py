@@ -61,7 +61,7 @@ class SandboxFolder:
         self._lock = lock
 
     def open_seccomp(self) -> int:
-        """Open the system-call filter for bubblewrap to read."""
+        """Open the system-call filter for the first process to read."""
         return os.open(self.folder / _SECCOMP, os.O_RDONLY | os.O_CLOEXEC)
 
     def restore_modes(self) -> None:
@@ -91,7 +91,7 @@ def make_sandbox_folder(sandboxes: Path) -> SandboxFolder:
     for part in (made.workspace, made.tmp, made.etc):
         part.mkdir()
         part.chmod(0o755)
-    (folder / _SECCOMP).write_bytes(seccomp_filter(platform.machine()))
+    (folder / _SECCOMP).write_bytes(seccomp_filter(platform.machine(), listener=True))
     return made
 
 

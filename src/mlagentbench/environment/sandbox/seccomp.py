@@ -2,14 +2,18 @@
 
 system_calls.txt lists the allowed calls with their numbers and the programs that were
 seen to make them; `libc` marks calls that do the same for another C library. A few are
-allowed only with certain arguments. Other calls do not exist in a sandbox (ENOSYS), so
-that libraries use an older call instead, or are refused by name (EPERM).
+allowed only with certain arguments, and locks do nothing. Other calls do not exist in a
+sandbox (ENOSYS), so that libraries use an older call instead. refused_calls.txt lists
+names for them, and those that get EPERM.
+
+The filter hands refused calls to a listener, which is the harness: it notes their names
+and answers with the error. Without a listener all of them fail with ENOSYS.
 """
 
 import errno
 import itertools
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +24,7 @@ ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """The kernel's numbers for them in the data that the filter sees."""
 
 LIST = Path(__file__).with_name("system_calls.txt")
+_REFUSED_LIST = Path(__file__).with_name("refused_calls.txt")
 
 
 class Numbers(NamedTuple):
@@ -40,36 +45,66 @@ class AllowedCall(NamedTuple):
     """Names of programs that make the call."""
 
 
+class RefusedCall(NamedTuple):
+    """One line of the list of refused calls."""
+
+    name: str
+    numbers: Numbers
+    error: int
+
+
 def read_list() -> dict[str, AllowedCall]:
     """Return the allowed calls by name."""
-    calls = {}
-    for line in LIST.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            name, x86_64, aarch64, programs = line.split()
-            numbers = Numbers(int(x86_64), int(aarch64))
-            calls[name] = AllowedCall(numbers, tuple(programs.split(",")))
-    return calls
+    return {
+        name: AllowedCall(numbers, tuple(programs.split(",")))
+        for name, numbers, programs in _rows(LIST)
+    }
 
 
 @cache
-def seccomp_filter(architecture: str) -> bytes:
-    """Return the filter as the kernel takes it, for `x86_64` or `aarch64`."""
+def read_refused() -> tuple[RefusedCall, ...]:
+    return tuple(
+        RefusedCall(name, numbers, getattr(errno, error))
+        for name, numbers, error in _rows(_REFUSED_LIST)
+    )
+
+
+def _rows(path: Path) -> Iterator[tuple[str, Numbers, str]]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            name, x86_64, aarch64, last = line.split()
+            yield name, Numbers(int(x86_64), int(aarch64)), last
+
+
+@cache
+def seccomp_filter(architecture: str, *, listener: bool = False) -> bytes:
+    """Return the filter as the kernel takes it, for `x86_64` or `aarch64`.
+
+    With `listener` it hands refused calls to one.
+    """
     if architecture not in ARCHITECTURES:
         known = " and ".join(ARCHITECTURES)
         raise MachineError(f"sandboxes are made for {known}, not for {architecture}")
-    bodies = {
-        **{call.on(architecture): [_refuse(errno.EPERM)] for call in REFUSED.values()},
-        **{
-            call.numbers.on(architecture): _CHECKED.get(name, _ALLOWED)
-            for name, call in read_list().items()
-        },
+    bodies: dict[int, _Body] = {
+        call.numbers.on(architecture): [_refuse(call.error)]
+        for call in read_refused()
+        if call.error != errno.ENOSYS
     }
+    if listener:
+        bodies = dict.fromkeys(bodies, _HANDED_OVER)
+        # The C library tries it first for every thread, so it is no news.
+        bodies[_CLONE3] = [_refuse(errno.ENOSYS)]
+    bodies |= {
+        call.numbers.on(architecture): _CHECKED.get(name, _ALLOWED)
+        for name, call in read_list().items()
+    }
+    unknown = _HANDED_OVER if listener else [_refuse(errno.ENOSYS)]
     program = [
         _instruction(_LOAD, _ARCHITECTURE),
         _instruction(_IF_EQUAL, ARCHITECTURES[architecture], otherwise=0, then=1),
         _refuse(errno.ENOSYS),
         _instruction(_LOAD, _NUMBER),
-        *_search(_ranges(bodies)),
+        *_search(_ranges(bodies, unknown)),
     ]
     return b"".join(program)
 
@@ -83,10 +118,9 @@ class _Range(NamedTuple):
     body: _Body
 
 
-def _ranges(bodies: dict[int, _Body]) -> list[_Range]:
+def _ranges(bodies: dict[int, _Body], unknown: _Body) -> list[_Range]:
     """Return all numbers as ranges of equal treatment, unknown numbers included."""
     # Calls of the x32 variant have numbers above all others, so they are unknown too.
-    unknown = [_refuse(errno.ENOSYS)]
     numbers = range(max(bodies) + 2)
     grouped = itertools.groupby(numbers, lambda number: bodies.get(number, unknown))
     return [_Range(next(group), body) for body, group in grouped]
@@ -131,28 +165,13 @@ def _without_bits(index: int, bits: int) -> _Body:
     ]
 
 
-def _without_values(index: int, values: Sequence[int]) -> _Body:
-    return [
-        _argument(index),
-        *(
-            _instruction(_IF_EQUAL, value, then=len(values) - place)
-            for place, value in enumerate(values)
-        ),
-        *_ALLOWED,
-        _refuse(errno.EPERM),
-    ]
-
-
-def _only_values(index: int, values: Sequence[int], error: int) -> _Body:
-    return [
-        _argument(index),
-        *(
-            _instruction(_IF_EQUAL, value, then=len(values) - place)
-            for place, value in enumerate(values)
-        ),
-        _refuse(error),
-        *_ALLOWED,
-    ]
+def _by_value(index: int, bodies: Mapping[int, _Body], otherwise: _Body) -> _Body:
+    """Choose what is done by the value of an argument."""
+    choices = (
+        [_instruction(_IF_EQUAL, value, otherwise=len(body)), *body]
+        for value, body in bodies.items()
+    )
+    return [_argument(index), *itertools.chain.from_iterable(choices), *otherwise]
 
 
 _LOAD = 0x20
@@ -168,13 +187,41 @@ _FARTHEST = 255
 _NUMBER, _ARCHITECTURE = 0, 4
 
 _ALLOWED = [_instruction(_RETURN, 0x7FFF0000)]
+_DENIED = [_refuse(errno.EPERM)]
+_HANDED_OVER = [_instruction(_RETURN, 0x7FC00000)]
+_CLONE3 = 435
 
 _NEW_NAMESPACE = 0x7E020000
 _THREAD, _SHARED_FILES = 0x00010000, 0x00000400
 _UNSHARED_FILES = 2
 
-_FAMILIES = {"UNIX": 1, "INET": 2, "INET6": 10, "NETLINK": 16}
+_PROTOCOLS = {
+    # UNIX has none.
+    1: {},
+    # INET and INET6: the one of the type, TCP and UDP.
+    2: dict.fromkeys((0, 6, 17), _ALLOWED),
+    10: dict.fromkeys((0, 6, 17), _ALLOWED),
+    # NETLINK: addresses.
+    16: dict.fromkeys((0,), _ALLOWED),
+}
+_SOCKETS = _by_value(
+    0,
+    {
+        family: _by_value(2, protocols, [_refuse(errno.EPROTONOSUPPORT)])
+        if protocols
+        else _ALLOWED
+        for family, protocols in _PROTOCOLS.items()
+    },
+    [_refuse(errno.EAFNOSUPPORT)],
+)
 
+_LOCKED = [_refuse(0)]
+"""Report success and do nothing.
+
+Sandboxes show the same read-only files and devices, and a lock on one of them would be
+seen in the others. Locks that fail would break SQLite.
+"""
+_LOCK_COMMANDS = {"F_SETLK": 6, "F_SETLKW": 7, "F_OFD_SETLK": 37, "F_OFD_SETLKW": 38}
 _FCNTL_COMMANDS = {
     # Watch files that other sandboxes show too.
     "F_SETLEASE": 1024,
@@ -206,70 +253,18 @@ _CHECKED = {
         *_ALLOWED,
     ],
     "close_range": _without_bits(2, _UNSHARED_FILES),
-    "socket": _only_values(0, list(_FAMILIES.values()), errno.EAFNOSUPPORT),
-    "socketpair": _only_values(0, list(_FAMILIES.values()), errno.EAFNOSUPPORT),
-    "fcntl": _without_values(1, list(_FCNTL_COMMANDS.values())),
-    "ioctl": _without_values(1, list(_IOCTL_COMMANDS.values())),
+    "socket": _SOCKETS,
+    "socketpair": _SOCKETS,
+    "flock": _LOCKED,
+    "fcntl": _by_value(
+        1,
+        dict.fromkeys(_FCNTL_COMMANDS.values(), _DENIED)
+        | dict.fromkeys(_LOCK_COMMANDS.values(), _LOCKED),
+        _ALLOWED,
+    ),
+    "ioctl": _by_value(1, dict.fromkeys(_IOCTL_COMMANDS.values(), _DENIED), _ALLOWED),
     # Takes any amount of disk at once, faster than the watchdog measures. If it is not
     # supported, the C library writes zeros instead.
     "fallocate": [_refuse(errno.EOPNOTSUPP)],
 }
 """Calls that are allowed with some arguments only."""
-
-REFUSED = {
-    # Looking into or steering other processes.
-    "ptrace": Numbers(101, 117),
-    "process_vm_readv": Numbers(310, 270),
-    "process_vm_writev": Numbers(311, 271),
-    "process_madvise": Numbers(440, 440),
-    "pidfd_getfd": Numbers(438, 438),
-    "kcmp": Numbers(312, 272),
-    "perf_event_open": Numbers(298, 241),
-    # Changing what is mounted where.
-    "mount": Numbers(165, 40),
-    "umount2": Numbers(166, 39),
-    "pivot_root": Numbers(155, 41),
-    "chroot": Numbers(161, 51),
-    "open_tree": Numbers(428, 428),
-    "open_tree_attr": Numbers(467, 467),
-    "move_mount": Numbers(429, 429),
-    "fsopen": Numbers(430, 430),
-    "fsconfig": Numbers(431, 431),
-    "fsmount": Numbers(432, 432),
-    "fspick": Numbers(433, 433),
-    "mount_setattr": Numbers(442, 442),
-    "setns": Numbers(308, 268),
-    "unshare": Numbers(272, 97),
-    "name_to_handle_at": Numbers(303, 264),
-    "open_by_handle_at": Numbers(304, 265),
-    "quotactl": Numbers(179, 60),
-    "quotactl_fd": Numbers(443, 443),
-    "fanotify_init": Numbers(300, 262),
-    # Parts of the kernel with a history of holes.
-    "io_uring_setup": Numbers(425, 425),
-    "io_uring_enter": Numbers(426, 426),
-    "io_uring_register": Numbers(427, 427),
-    "add_key": Numbers(248, 217),
-    "request_key": Numbers(249, 218),
-    "keyctl": Numbers(250, 219),
-    "bpf": Numbers(321, 280),
-    "userfaultfd": Numbers(323, 282),
-    # The machine itself.
-    "acct": Numbers(163, 89),
-    "clock_settime": Numbers(227, 112),
-    "delete_module": Numbers(176, 106),
-    "finit_module": Numbers(313, 273),
-    "init_module": Numbers(175, 105),
-    "ioperm": Numbers(173, -1),
-    "iopl": Numbers(172, -1),
-    "kexec_file_load": Numbers(320, 294),
-    "kexec_load": Numbers(246, 104),
-    "reboot": Numbers(169, 142),
-    "settimeofday": Numbers(164, 170),
-    "swapoff": Numbers(168, 225),
-    "swapon": Numbers(167, 224),
-    "syslog": Numbers(103, 116),
-    # A run stays on the core it was given.
-    "sched_setaffinity": Numbers(203, 122),
-}
-"""Calls that fail with EPERM: programs that try them should not try another way."""

@@ -7,9 +7,9 @@ makes a test set easy or hard for both cancels out of their difference.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from statistics import NormalDist
 
 import numpy as np
-from scipy.special import ndtr
 
 from mlagentbench.core import (
     LEAST_RATE,
@@ -48,7 +48,7 @@ def units_interval(units: Units) -> tuple[float, float] | None:
     drawn = _finite(resampled_scores([units])[:, 0]) if clusters > 1 else np.empty(0)
     if not len(drawn):
         return None
-    tail = float(ndtr(-Z * _widening(clusters)))
+    tail = NormalDist().cdf(-Z * _widening(clusters))
     low, high = np.quantile(drawn, [tail, 1 - tail])
     return float(low), float(high)
 

@@ -7,10 +7,9 @@ same average if every run were repeated? `new_tasks`: would other tasks like the
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from statistics import fmean
+from statistics import NormalDist, fmean
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtrit
 
 from mlagentbench.core import Record
 
@@ -35,7 +34,7 @@ class Estimate(Record):
 
 
 _TAIL = 1 - (1 - CONFIDENCE) / 2
-Z = float(ndtri(_TAIL))
+Z = NormalDist().inv_cdf(_TAIL)
 
 
 @lru_cache(maxsize=4096)
@@ -71,6 +70,9 @@ class Error(Record):
 
 def quantile(freedom: float, *, at: float = _TAIL) -> float:
     """Return Student's quantile; by default that of the usual interval."""
+    # Importing it takes a tenth of the start of a run, and few commands need it.
+    from scipy.special import stdtrit
+
     return float(stdtrit(freedom, at))
 
 
@@ -208,6 +210,8 @@ def selection_inflation(k: int, standard_error: float) -> float:
     bound: measurements on the same items share a part of their noise, and solutions
     that differ in truth compete less.
     """
+    from scipy.special import ndtr
+
     edges = np.linspace(-9.0, 9.0, 3601)
     shares = np.diff(ndtr(edges) ** k)
     middles = (edges[1:] + edges[:-1]) / 2

@@ -1,10 +1,10 @@
-"""Inspect's sandbox provider `bwrap`."""
+"""Inspect's sandbox provider `bwrap`, for this suite and for any other eval."""
 
 import asyncio
 import errno
 import os
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, get_args, overload
 
 from inspect_ai.util import (
     ExecResult,
@@ -15,8 +15,16 @@ from inspect_ai.util import (
     SandboxUserUnsupportedError,
     sandboxenv,
 )
+from pydantic import Field
 
-from mlagentbench.core import Record, SandboxError
+from mlagentbench.core import (
+    AgentEnvName,
+    Record,
+    SandboxError,
+    default_cache,
+    sandbox_root,
+)
+from mlagentbench.environment.agent_env import ensure_agent_env
 from mlagentbench.environment.sandbox.safe_files import os_error
 from mlagentbench.environment.sandbox.sandbox import (
     Sandbox,
@@ -41,9 +49,10 @@ _WRAPPERS = (b"setpriv: ", b"mlab: ", b"env: ")
 class BwrapConfig(Record):
     """The configuration for `SandboxEnvironmentSpec("bwrap", config)`."""
 
-    sandboxes: Path
+    sandboxes: Path = Field(default_factory=lambda: sandbox_root(default_cache()))
     """The folder that holds the folders of all sandboxes."""
-    spec: SandboxSpec
+    spec: SandboxSpec | str = "base"
+    """The contents, or an environment: `base`, `numpy`, `torch` or a path to one."""
     limits: Limits = Limits()
 
     def __hash__(self) -> int:
@@ -81,7 +90,10 @@ class BwrapSandbox(SandboxEnvironment):
         cls, task_name: str, config: SandboxEnvironmentConfigType | None
     ) -> None:
         """Remove the sandboxes of runs that were killed."""
-        await asyncio.to_thread(sweep, _checked(config, task_name).sandboxes)
+        checked = _checked(config, task_name)
+        await asyncio.to_thread(sweep, checked.sandboxes)
+        # An environment that is not built yet takes minutes, and samples have limits.
+        await asyncio.to_thread(_spec, checked)
 
     @classmethod
     async def sample_init(
@@ -91,7 +103,8 @@ class BwrapSandbox(SandboxEnvironment):
         metadata: dict[str, str],  # noqa: ARG003  # Inspect passes it by name
     ) -> dict[str, SandboxEnvironment]:
         checked = _checked(config, task_name)
-        sandbox = open_sandbox(checked.sandboxes, checked.spec, checked.limits)
+        spec = await asyncio.to_thread(_spec, checked)
+        sandbox = open_sandbox(checked.sandboxes, spec, checked.limits)
         return {"default": cls(sandbox, checked.limits)}
 
     @classmethod
@@ -105,6 +118,11 @@ class BwrapSandbox(SandboxEnvironment):
         """Close the sample's sandbox and remove its files."""
         for environment in environments.values():
             await asyncio.to_thread(environment.as_type(cls).sandbox.close)
+
+    @classmethod
+    async def cli_cleanup(cls, id: str | None) -> None:  # noqa: ARG003
+        """Remove the sandboxes of evals that were killed."""
+        await asyncio.to_thread(sweep, sandbox_root(default_cache()))
 
     async def exec(  # noqa: PLR0913, PLR0917  # Inspect's signature
         self,
@@ -190,9 +208,35 @@ class BwrapSandbox(SandboxEnvironment):
 def _checked(
     config: SandboxEnvironmentConfigType | None, task_name: str
 ) -> BwrapConfig:
+    """Return the configuration; a string names an environment."""
+    if config is None:
+        return BwrapConfig()
+    if isinstance(config, str):
+        return BwrapConfig(spec=config)
     if not isinstance(config, BwrapConfig):
-        raise SandboxError(f"{task_name}: the bwrap sandbox needs a BwrapConfig")
+        raise SandboxError(
+            f"{task_name}: the bwrap sandbox takes a BwrapConfig or the name of an"
+            " environment as configuration"
+        )
     return config
+
+
+def _spec(config: BwrapConfig) -> SandboxSpec:
+    """Return the contents of the sandbox; build a named environment if need be."""
+    if isinstance(config.spec, SandboxSpec):
+        return config.spec
+    folder = Path(config.spec)
+    if (folder / "bin" / "python").exists():
+        return SandboxSpec(agent_env=folder)
+    names = get_args(AgentEnvName)
+    for name in names:
+        # Inspect takes every string for a file, and makes an absolute path of it.
+        if folder.name == name:
+            return SandboxSpec(agent_env=ensure_agent_env(default_cache(), name).path)
+    raise SandboxError(
+        f"{config.spec} is not an environment of the bwrap sandbox; give one of"
+        f" {', '.join(names)}, or the path of a virtual environment"
+    )
 
 
 def _not_permitted(execution: Execution) -> bool:

@@ -11,6 +11,7 @@ quarter of the cells. Name parts to run only those: speed, lost, cell.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -161,7 +162,16 @@ class Nodes:
 
     def kill_one(self) -> Path:
         """Kill a node, and delete the folder that it works in."""
+        import psutil
+
         node, private = self._nodes.pop()
+        raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
+        processes = [raylet, *raylet.children(recursive=True)]
+        # All at once, as a machine dies. Ray leaves workers some time to end.
+        for process in processes:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(processes)
         self._cluster.remove_node(node, allow_graceful=False)
         shutil.rmtree(private, ignore_errors=True)
         return private

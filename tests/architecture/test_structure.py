@@ -300,7 +300,7 @@ def test_an_agent_has_no_clock_and_no_dice_of_its_own(path):
 
 
 PRINTING = {
-    "cli/terminal.py": "the cleaner itself",
+    "cli/output.py": "the cleaner itself",
     "cli/console.py": "its consoles clean what they render",
     "grading/code_process.py": "JSON for the harness, in a pipe",
     "grading/grader_process.py": "JSON for the harness, in a pipe",

@@ -44,9 +44,10 @@ HELD = (
     disk("disk_undumpable"),
     disk("disk_renamed"),
     disk("disk_exchanged"),
-    disk("disk_tiny_files"),
-    disk("disk_folders"),
-    disk("disk_symlinks"),
+    # Small, because many files take long to make, to count and to remove.
+    disk("disk_tiny_files", limits={"workspace_mb": 20}),
+    disk("disk_folders", limits={"workspace_mb": 20}),
+    disk("disk_symlinks", limits={"workspace_mb": 20}),
     disk("disk_copied"),
 )
 # Snapshots, and limits of the host's user that a sandbox draws on.

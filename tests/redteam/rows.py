@@ -34,7 +34,8 @@ def memory(name: str, kind: dict[str, Any] = MEMORY) -> Attack:
 
 
 def disk(name: str, **more: Any) -> Attack:
-    return row(name, "it is killed at its limit", live=loosened, **DISK, **more)
+    kind = DISK | {"live": loosened} | more
+    return row(name, "it is killed at its limit", **kind)
 
 
 def used_up(name: str, one_more: str) -> Attack:

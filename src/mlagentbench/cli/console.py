@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from mlagentbench.cli.terminal import one_line, say
+from mlagentbench.cli.output import one_line, say
 from mlagentbench.core import first_lines, harmless
 from mlagentbench.report import with_unit
 

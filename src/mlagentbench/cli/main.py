@@ -16,7 +16,7 @@ from typing import cast
 import click
 
 from mlagentbench import __version__
-from mlagentbench.cli.terminal import (
+from mlagentbench.cli.output import (
     clean_uncaught_errors,
     print_traceback,
     say,

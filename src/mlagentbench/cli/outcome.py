@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlagentbench.cli.console import err, print_table
-from mlagentbench.cli.terminal import print_json, say
+from mlagentbench.cli.output import print_json, say
 from mlagentbench.core import (
     BenchError,
     Ending,

@@ -1,11 +1,21 @@
 """Memory and disk that no process shows as its own, with and without cgroups."""
 
+import fcntl
+import os
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
 from mlagentbench.environment.sandbox import sandbox as opening
+from mlagentbench.environment.sandbox.safe_files import closing as closing_fd
+from mlagentbench.environment.sandbox.sandbox import SandboxSpec, open_sandbox
 from mlagentbench.environment.sandbox.sandbox_spec import Limits
 
 pytestmark = pytest.mark.anyio
+
+SHARED_MEMORY = "/dev/shm"
 
 HELPERS = """
 import ctypes, mmap, os, socket, sys, threading, time
@@ -159,6 +169,18 @@ def kind_of_machine(request, monkeypatch):
         pytest.skip("this user may not make control groups")
 
 
+@pytest.fixture
+def quiet_folder():
+    """A file system on which no other test frees what this one takes.
+
+    Hidden files show only as growth of the whole file system.
+    """
+    with closing_fd(os.open(SHARED_MEMORY, os.O_RDONLY)) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with tempfile.TemporaryDirectory(dir=SHARED_MEMORY) as folder:
+            yield Path(folder)
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("kind_of_machine")
 @pytest.mark.parametrize("code", MEMORY.values(), ids=MEMORY)
@@ -172,8 +194,9 @@ async def test_memory_counts_wherever_it_is_held(make_sandbox, code):
 @pytest.mark.slow
 @pytest.mark.usefixtures("kind_of_machine")
 @pytest.mark.parametrize("code", DISK.values(), ids=DISK)
-async def test_disk_counts_wherever_it_is_held(make_sandbox, code):
-    sandbox = make_sandbox(Limits(workspace_mb=50))
-    words = ["python", "-c", HELPERS + code + WAIT]
-    done = await sandbox.execute(words, timeout=60)
+async def test_disk_counts_wherever_it_is_held(quiet_folder, agent_env, code):
+    spec, limits = SandboxSpec(agent_env=agent_env), Limits(workspace_mb=50)
+    with closing(open_sandbox(quiet_folder, spec, limits)) as sandbox:
+        words = ["python", "-c", HELPERS + code + WAIT]
+        done = await sandbox.execute(words, timeout=60)
     assert done.killed == "disk", done.stderr

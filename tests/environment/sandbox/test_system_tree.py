@@ -1,6 +1,7 @@
 """The system that a sandbox shows: the same named programs on every host."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -169,6 +170,10 @@ def test_packages_and_links_out_of_the_interpreter_are_left_out(elsewhere):
     alias = elsewhere / "alias" / executable.relative_to(base)
     subprocess.run([alias, "-m", "venv", "--without-pip", env], check=True)
     interpreter = find_interpreter(env)
+    unused, recent = elsewhere / "system-unused", elsewhere / "system-recent"
+    for folder in (unused, recent):
+        (folder / "usr").mkdir(parents=True)
+    os.utime(unused, (0, 0))
     tree = ensure_system_tree(interpreter, [elsewhere], [library / "private"])
     copied = tree / library.relative_to("/")
     assert (copied / "os.py").read_bytes() == (library / "os.py").read_bytes()
@@ -176,4 +181,5 @@ def test_packages_and_links_out_of_the_interpreter_are_left_out(elsewhere):
     assert not (copied / "private").exists()
     assert not (copied / "link.py").is_symlink()
     assert (tree / alias.relative_to("/")).parent.parent.is_symlink()
+    assert (unused.exists(), recent.exists()) == (False, True)
     assert ensure_system_tree(interpreter, [elsewhere], []) == tree

@@ -13,9 +13,9 @@ def piece():
     global number
     top = f"links{number}"
     os.mkdir(top)
-    for _ in range(10 * PER_MEGABYTE):
+    for _ in range(4 * PER_MEGABYTE):
         os.symlink(TARGET, f"{top}/{number}")
         number += 1
 
 
-take(100, 10, piece)
+take(40, 4, piece)

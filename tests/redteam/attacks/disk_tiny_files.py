@@ -12,10 +12,10 @@ def piece():
     global number
     folder = f"tiny{number}"
     os.mkdir(folder)
-    for _ in range(10 * PER_MEGABYTE):
+    for _ in range(4 * PER_MEGABYTE):
         with open(f"{folder}/{number}", "wb", buffering=0) as file:
             file.write(b"x")
         number += 1
 
 
-take(100, 10, piece)
+take(40, 4, piece)

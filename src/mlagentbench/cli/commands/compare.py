@@ -8,7 +8,7 @@ import click
 
 from mlagentbench.cli.console import err, print_table
 from mlagentbench.cli.options import json_option, open_results, split
-from mlagentbench.cli.terminal import print_json, say
+from mlagentbench.cli.output import print_json, say
 from mlagentbench.core import (
     Names,
     Scorecard,

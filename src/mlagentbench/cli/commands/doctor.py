@@ -4,7 +4,7 @@ import click
 
 from mlagentbench.cli.console import print_table
 from mlagentbench.cli.options import json_option
-from mlagentbench.cli.terminal import print_json
+from mlagentbench.cli.output import print_json
 
 
 @click.command("doctor")

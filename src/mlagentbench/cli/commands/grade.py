@@ -7,7 +7,7 @@ import click
 
 from mlagentbench.cli.console import err, print_table
 from mlagentbench.cli.options import edition_option, json_option, out_option
-from mlagentbench.cli.terminal import print_json, say
+from mlagentbench.cli.output import print_json, say
 from mlagentbench.core import UsageError, first_lines, harmless
 from mlagentbench.tasks import load_task
 

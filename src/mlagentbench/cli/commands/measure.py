@@ -10,7 +10,7 @@ from mlagentbench.cli.options import (
     refuse_too_many,
     task_arguments,
 )
-from mlagentbench.cli.terminal import print_json
+from mlagentbench.cli.output import print_json
 
 
 @click.command("measure")

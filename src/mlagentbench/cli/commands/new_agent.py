@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mlagentbench.cli.terminal import say
+from mlagentbench.cli.output import say
 from mlagentbench.core import UsageError, recording
 
 _TEMPLATE_NAME = "new_agent"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from mlagentbench.cli.terminal import say
+from mlagentbench.cli.output import say
 from mlagentbench.tasks import KINDS, write_skeleton
 
 

@@ -9,7 +9,7 @@ from mlagentbench.cli.options import (
     json_option,
     task_arguments,
 )
-from mlagentbench.cli.terminal import print_json, say
+from mlagentbench.cli.output import print_json, say
 
 
 @click.command("prepare")

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from mlagentbench.cli.options import json_option
-from mlagentbench.cli.terminal import print_json, say
+from mlagentbench.cli.output import print_json, say
 
 
 @click.command("prune")

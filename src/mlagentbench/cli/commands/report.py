@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mlagentbench.cli.options import json_option, task_path_option
-from mlagentbench.cli.terminal import print_json, say
+from mlagentbench.cli.output import print_json, say
 from mlagentbench.core import UsageError
 
 if TYPE_CHECKING:

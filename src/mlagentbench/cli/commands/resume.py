@@ -12,7 +12,7 @@ from mlagentbench.cli.options import (
     task_path_option,
     total_options,
 )
-from mlagentbench.cli.terminal import say
+from mlagentbench.cli.output import say
 from mlagentbench.core import UsageError
 
 

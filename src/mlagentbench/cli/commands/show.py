@@ -20,7 +20,7 @@ from mlagentbench.cli.options import (
     split,
     task_path_option,
 )
-from mlagentbench.cli.terminal import print_json, say
+from mlagentbench.cli.output import print_json, say
 from mlagentbench.core import RunId, Step, Trace, UsageError, harmless, truncate
 from mlagentbench.report import number
 

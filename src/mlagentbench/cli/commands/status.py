@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from mlagentbench.cli.options import json_option, open_results, task_path_option
-from mlagentbench.cli.terminal import print_json, say
+from mlagentbench.cli.output import print_json, say
 
 if TYPE_CHECKING:
     from mlagentbench.experiment import Experiment, ExperimentStatus

@@ -18,7 +18,7 @@ from mlagentbench.cli.options import (
     task_path_option,
     total_options,
 )
-from mlagentbench.cli.terminal import print_json, say
+from mlagentbench.cli.output import print_json, say
 from mlagentbench.core import UsageError, did_you_mean
 from mlagentbench.study import Engine, Keep
 

@@ -6,7 +6,7 @@ import click
 
 from mlagentbench.cli.console import print_table
 from mlagentbench.cli.options import chosen_tasks, edition_option, json_option
-from mlagentbench.cli.terminal import print_json
+from mlagentbench.cli.output import print_json
 from mlagentbench.core import Task, default_cache, success_threshold
 from mlagentbench.environment import find_agent_env
 from mlagentbench.report import number

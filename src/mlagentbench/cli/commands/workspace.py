@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from mlagentbench.cli.options import edition_option
-from mlagentbench.cli.terminal import say
+from mlagentbench.cli.output import say
 from mlagentbench.tasks import load_task
 
 

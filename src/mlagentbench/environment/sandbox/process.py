@@ -29,8 +29,8 @@ from mlagentbench.environment.sandbox.bwrap import (
     first_process,
 )
 from mlagentbench.environment.sandbox.meters import Meters
-from mlagentbench.environment.sandbox.refused_calls import RefusedCalls
 from mlagentbench.environment.sandbox.sandbox_spec import Execution, Killed
+from mlagentbench.environment.sandbox.seccomp import RefusedCalls
 from mlagentbench.environment.sandbox.watchdog import cpu_seconds, own_cpu_seconds
 
 _STATUS_BYTES = 4096

@@ -1,4 +1,4 @@
-"""The system-call filter: an allow list, searched by number.
+"""The system-call filter, an allow list, and the listener for refused calls.
 
 system_calls.txt lists the allowed calls with their numbers and the programs that were
 seen to make them; `libc` marks calls that do the same for another C library. A few are
@@ -7,12 +7,19 @@ sandbox (ENOSYS), so that libraries use an older call instead. refused_calls.txt
 names for them, and those that get EPERM.
 
 The filter hands refused calls to a listener, which is the harness: it notes their names
-and answers with the error. Without a listener all of them fail with ENOSYS.
+and answers with the error. The caller waits meanwhile. After many calls it stops to
+listen, and the kernel answers the others with ENOSYS.
 """
 
+import asyncio
+import contextlib
 import errno
 import itertools
+import os
+import platform
+import select
 import struct
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -268,3 +275,59 @@ _CHECKED = {
     "fallocate": [_refuse(errno.EOPNOTSUPP)],
 }
 """Calls that are allowed with some arguments only."""
+
+
+_RECEIVE, _SEND = 0xC0502100, 0xC0182101
+_CALL = struct.Struct("=QIIi60x")
+_ANSWER = struct.Struct("=QqiI")
+_MOST_CALLS = 1000
+
+
+class RefusedCalls:
+    """The listener of one execution."""
+
+    def __init__(self) -> None:
+        self.names: Counter[str] = Counter()
+        """How often each call was refused."""
+        self._loop = asyncio.get_running_loop()
+        self._listener: int | None = None
+
+    def listen(self, listener: int) -> None:
+        """Answer calls until `close`; the descriptor belongs to this object."""
+        self._listener = listener
+        self._loop.add_reader(listener, self._answer)
+
+    def _answer(self) -> None:
+        # Windows has no such module, and commands that only read must start there.
+        import fcntl
+
+        if self._listener is None:
+            return
+        poll = select.poll()
+        poll.register(self._listener, select.POLLIN)
+        if not any(events & select.POLLIN for _, events in poll.poll(0)):
+            # No process with this filter is left.
+            self.close()
+            return
+        call = bytearray(_CALL.size)
+        # The caller may have been killed meanwhile.
+        with contextlib.suppress(FileNotFoundError, InterruptedError):
+            fcntl.ioctl(self._listener, _RECEIVE, call)
+            number, _, _, system_call = _CALL.unpack(call)
+            refused = _by_number().get(system_call)
+            self.names[refused.name if refused else f"number {system_call}"] += 1
+            error = refused.error if refused else errno.ENOSYS
+            fcntl.ioctl(self._listener, _SEND, _ANSWER.pack(number, 0, -error, 0))
+        if self.names.total() >= _MOST_CALLS:
+            self.close()
+
+    def close(self) -> None:
+        if self._listener is not None:
+            self._loop.remove_reader(self._listener)
+            os.close(self._listener)
+            self._listener = None
+
+
+@cache
+def _by_number() -> dict[int, RefusedCall]:
+    return {call.numbers.on(platform.machine()): call for call in read_refused()}

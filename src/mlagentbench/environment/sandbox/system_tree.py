@@ -16,6 +16,7 @@ import platform
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path, PurePath
@@ -95,6 +96,8 @@ done
 exit $missing
 """
 
+_UNUSED_SECONDS = 30 * 24 * 3600
+"""A copy is removed if no sandbox was opened with it for so long."""
 _FORMAT = 1
 """Part of the digest: change it together with the contents of the copy."""
 
@@ -117,13 +120,23 @@ def ensure_system_tree(
     homes = list(homes)
     for home in homes:
         if (home / name).is_dir():
+            with contextlib.suppress(OSError):
+                os.utime(home / name)
             return home / name
     home = next(filter(_is_writable, homes), homes[-1])
     with exclusive_lock(home / ".system.lock"):
         if not (home / name).is_dir():
             with build_folder(home / name, "system") as new:
                 _Copy(new, private).fill(_find_programs(), interpreter)
+            _remove_unused(home)
     return home / name
+
+
+def _remove_unused(home: Path) -> None:
+    """Remove copies of programs that have changed since, and of other interpreters."""
+    for path in home.glob("system-*"):
+        if time.time() - path.stat().st_mtime > _UNUSED_SECONDS:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _is_writable(home: Path) -> bool:

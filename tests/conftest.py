@@ -14,7 +14,7 @@ from mlagentbench.core.cache import default_cache
 
 # An example has no deadline, because its time depends on how busy the machine is.
 # Only `make fuzz` looks for new examples: every other run of a test has the same ones.
-for _name, _examples in (("quick", 20), ("sample", 200), ("thorough", 1_000)):
+for _name, _examples in (("quick", 20), ("sample", 100), ("thorough", 1_000)):
     settings.register_profile(
         _name,
         max_examples=_examples,

@@ -277,8 +277,8 @@ def test_trials_come_in_an_order_that_nobody_can_count_on(judge):
 
 
 @pytest.mark.slow
-def test_five_gradings_are_the_same_to_the_last_digit(judge):
-    scores = {judge(mixing("state + edges"), drawn_numbers()).score for _ in range(5)}
+def test_two_gradings_are_the_same_to_the_last_digit(judge):
+    scores = {judge(mixing("state + edges"), drawn_numbers()).score for _ in range(2)}
     assert len(scores) == 1
     assert None not in scores
 

@@ -19,9 +19,11 @@ from tests.support.code_task import quick_code_task
 from mlagentbench.agents.context import Context
 from mlagentbench.run.budget import FREE_CHECK_SECONDS
 
-CHECKS = 2
-BURNT = 12.0
-"""CPU seconds that the attack uses each time it is run: twice is more than is free."""
+BURNT = {"check_computing": (10, 2.5), "check_computing_import": (3, 9.0)}
+"""How often each attack is checked, and the CPU seconds that it uses each time.
+
+An answer may take 3 seconds. All together are more than is free.
+"""
 MARK = "LE" + "AK"
 _CODE = "REDTEAM_CODE"
 _PATIENCE = 600
@@ -43,7 +45,7 @@ async def agent(context: Context) -> None:
     await context.act("Write File", file_name="layer.py", content=code.read_text())
     left = [context.remaining().seconds]
     # A check runs on visible inputs and may name them; only grading sees hidden ones.
-    for _ in range(CHECKS if code.name.startswith("check_") else 0):
+    for _ in range(_burnt(code.stem)[0]):
         await context.act("Check Submission")
         left.append(context.remaining().seconds)
     await context.act("Write File", file_name="left.json", content=json.dumps(left))
@@ -84,6 +86,10 @@ async def in_checks(setup: AttackSetup, attack: Attack) -> Found:
         raise BrokenAttackError(f"{error!r}: {done.stdout[-600:]}") from error
 
 
+def _burnt(attack: str) -> tuple[int, float]:
+    return BURNT.get(attack, (0, 0.0))
+
+
 def _read(folder: Path) -> Found:
     (trace,) = folder.rglob("trace/*.jsonl")
     lines = [json.loads(line) for line in trace.read_text().splitlines()]
@@ -99,5 +105,6 @@ def _read(folder: Path) -> Found:
         for path in trace.parent.parent.glob(pattern)
         if MARK in path.read_text(errors="replace")
     ]
-    beyond_free = BURNT * CHECKS - FREE_CHECK_SECONDS
+    number, seconds = _burnt(folder.name)
+    beyond_free = number * seconds - FREE_CHECK_SECONDS
     return Found(beyond_free, left[0] - left[-1], ", ".join(leaks))

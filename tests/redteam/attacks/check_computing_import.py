@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-end = time.process_time() + 12.0
+end = time.process_time() + 9.0
 while time.process_time() < end:
     pass
 

@@ -4,7 +4,7 @@ import os
 
 from evidence import take_in_children
 
-PIPES = 480
+PIPES = 200
 
 
 def fill():
@@ -20,4 +20,4 @@ def fill():
     return held, size
 
 
-take_in_children(300, fill, at_most=100)
+take_in_children(300, fill, at_most=240)

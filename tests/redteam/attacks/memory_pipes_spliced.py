@@ -7,7 +7,7 @@ import os
 
 from evidence import LIBC, call, take_in_children
 
-PIPES = 480
+PIPES = 200
 GET_SIZE = 1032
 
 
@@ -29,4 +29,4 @@ def fill():
     return held, size
 
 
-take_in_children(300, fill, at_most=100)
+take_in_children(300, fill, at_most=240)

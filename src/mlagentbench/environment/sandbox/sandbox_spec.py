@@ -95,16 +95,19 @@ class Limits(Record):
     memory_mb: PositiveInt = 4096
     processes: PositiveInt = 256
     """Processes and threads alive at once."""
-    open_files: PositiveInt = 1024
+    open_files: PositiveInt = 512
+    """Per process. Fewer than a user's files in flight, of which there are 1,024."""
     file_mb: PositiveInt = 2048
     """The largest single file."""
+    pipes: PositiveInt = 256
+    """A user of the host has pages for 1,024 pipes, and new ones are then smaller."""
     workspace_mb: PositiveInt = 8192
     """Workspace and /tmp together."""
     output_kb: PositiveInt = 1024
     """Kept of each output stream, head and tail; the rest is drained and dropped."""
 
 
-Killed = Literal["timeout", "memory", "disk"]
+Killed = Literal["timeout", "memory", "disk", "pipes"]
 
 
 class Execution(Record):

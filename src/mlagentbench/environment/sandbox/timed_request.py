@@ -34,6 +34,7 @@ _KILLED: dict[Killed, str] = {
     "timeout": "it did not end",
     "memory": "it took more memory than it may",
     "disk": "it took more disk than it may",
+    "pipes": "it opened more pipes than it may",
 }
 
 

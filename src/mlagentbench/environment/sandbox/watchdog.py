@@ -53,7 +53,7 @@ class Watchdog:
     def __init__(self, folders: tuple[Path, ...], limits: Limits) -> None:
         """Watch `folders`, which are on one file system."""
         self._folders = folders
-        self._memory_limit = limits.memory_mb * 2**20
+        self._limits = limits
         self._limit = DiskUse(limits.workspace_mb * 2**20, FILES_AT_MOST)
         self._allowed = self._limit
         self._overrun = False
@@ -68,7 +68,7 @@ class Watchdog:
         `sample` is called at each look.
         """
         execution = _Execution(
-            self._folders, self._allowed, self._memory_limit, pid, meters, group
+            self._folders, self._allowed, self._limits, pid, meters, group
         )
         execution.note_start(self._size)
         pause = _INTERVAL
@@ -115,17 +115,18 @@ class _Execution:
         self,
         folders: tuple[Path, ...],
         allowed: DiskUse,
-        memory: int,
+        limits: Limits,
         pid: int,
         meters: Meters,
         group: Cgroup | None,
     ) -> None:
         self._folders, self._allowed = folders, allowed
         self._device = folders[0].stat().st_dev
-        self._limit = memory
+        self._limit = limits.memory_mb * 2**20
+        self._pipes = limits.pipes
         self._pid, self._meters = pid, meters
         self._group = group if group is not None and group.limits_memory else None
-        self._memory = MemoryUse(memory)
+        self._memory = MemoryUse(self._limit)
         self._hidden_looks = 0
         self._unexplained = 0
 
@@ -140,6 +141,8 @@ class _Execution:
         held = HeldFiles(tree)
         if self._memory_is_full(tree, held):
             return "memory"
+        if len(held.pipes) > self._pipes:
+            return "pipes"
         use = self._disk_use(held)
         if self._disk_is_full(use):
             return "disk"

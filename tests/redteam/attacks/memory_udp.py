@@ -4,7 +4,7 @@ import socket
 
 from evidence import take_in_children
 
-SOCKETS = 600
+SOCKETS = 450
 LARGEST = 4 * 2**20
 ENOUGH = 60 * 10**6
 DATAGRAM = b"x" * 32768

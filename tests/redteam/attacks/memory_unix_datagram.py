@@ -4,7 +4,7 @@ import socket
 
 from evidence import take_in_children
 
-SOCKETS = 400
+SOCKETS = 200
 ENOUGH = 60 * 10**6
 
 

@@ -32,7 +32,7 @@ names = ("CORE", "FSIZE", "NOFILE", "MEMLOCK", "SIGPENDING", "MSGQUEUE")
 for name in names:
     print(*resource.getrlimit(getattr(resource, f"RLIMIT_{name}")))
 """
-    expected = [1, 2**31, 1024, 65536, 1024, 0]
+    expected = [1, 2**31, 512, 65536, 1024, 0]
     lines = (await python(sandbox, code)).splitlines()
     assert lines == [f"{value} {value}" for value in expected]
     own = await python(sandbox, "print(open('/proc/1/limits').read())")

@@ -19,8 +19,10 @@ import os
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import cycle
 from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple, Protocol
 
@@ -218,7 +220,7 @@ class Objects:
         return self._folder.objects / object_path(name)
 
 
-_CHUNK = 2**18
+_CHUNK = 2**19
 """Small enough to be still in the processor's cache when it is written."""
 
 
@@ -234,19 +236,25 @@ def copy_hashed(
     """Copy at most `limit` bytes; return their object's name and their number.
 
     The hash is of the written bytes, even if the source changes meanwhile. A hole is
-    hashed as zeros and stays a hole.
+    hashed as zeros and stays a hole. Each piece is hashed while it is written, and the
+    next one is read.
     """
     hasher = new_hasher(kind)
-    buffer = memoryview(bytearray(_CHUNK))
+    buffers = cycle(memoryview(bytearray(_CHUNK)) for _ in range(2))
     copied = 0
-    for start, end in _data_parts(source, limit):
-        _hash_zeros(hasher, start - copied)
-        copied = os.lseek(source, start, os.SEEK_SET)
-        os.lseek(target, start, os.SEEK_SET)
-        while read := os.readv(source, [buffer[: end - copied]]):
-            hasher.update(buffer[:read])
-            _write_all(target, buffer[:read])
-            copied += read
+    with ThreadPoolExecutor(1) as writer:
+        written: Future[None] | None = None
+        for start, end in _data_parts(source, limit):
+            _hash_zeros(hasher, start - copied)
+            copied = os.lseek(source, start, os.SEEK_SET)
+            while read := os.readv(source, [piece := next(buffers)[: end - copied]]):
+                if written is not None:
+                    written.result()
+                written = writer.submit(_write_all, target, piece[:read], copied)
+                hasher.update(piece[:read])
+                copied += read
+        if written is not None:
+            written.result()
     size = min(limit, os.fstat(source).st_size)
     if size > copied and _is_sparse(source):
         _hash_zeros(hasher, size - copied)
@@ -295,11 +303,12 @@ def _read_up_to(source: int, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def _write_all(target: int, data: bytes | memoryview) -> None:
+def _write_all(target: int, data: bytes | memoryview, offset: int = 0) -> None:
     """Write every byte; a nearly full disk may take only some at first."""
     rest = memoryview(data)
     while rest:
-        rest = rest[os.write(target, rest) :]
+        done = os.pwrite(target, rest, offset)
+        rest, offset = rest[done:], offset + done
 
 
 LARGE = 10 * 2**20

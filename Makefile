@@ -1,6 +1,8 @@
 # Every target sets up what it needs by itself and does nothing the second time.
 PYTHON ?= python3
 BIN := .venv/bin
+# Without compiled modules every process of a test compiles the package again.
+unexport PYTHONDONTWRITEBYTECODE
 # Most tests wait for processes that they started, so there are two workers per core.
 # pytest exits 5 when a selection is empty, and make then fails.
 PYTEST := $(BIN)/python -m pytest -n $(shell echo $$(( $$(nproc) * 2 ))) --dist worksteal

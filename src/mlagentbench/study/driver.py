@@ -247,7 +247,9 @@ class Driver:
             self._store.delete(f"work/{cell}/")
 
     def _submit_lost(self, cell: str, reason: str) -> None:
-        if self._stopped is not None or self._store.read("cancel.json") is not None:
+        # Cells may see that the study was cancelled before this process does.
+        self._check_cancelled()
+        if self._stopped is not None:
             return
         self._losses[cell] += 1
         if self._losses[cell] > _MOST_LOSSES:

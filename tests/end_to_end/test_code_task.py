@@ -83,7 +83,7 @@ def test_the_agent_learns_nothing_of_hidden_inputs(run_agent, folder, cache):
 
 @pytest.mark.slow
 def test_the_reference_is_faster_while_a_core_is_busy(folder, cache, busy_core):
-    # benchmarks/timed_grading.py holds the scores of twenty gradings together.
+    # benchmarks/timed_grading.py compares the scores of twenty gradings.
     task = load_task(folder)
     prepared = prepare_task(task, cache)
     verdict = asyncio.run(grade_saved(task, prepared, task.folder / "reference"))

@@ -37,7 +37,7 @@ _STATUS_BYTES = 4096
 _START_SECONDS = 60.0
 _PIPE_SECONDS = 2.0
 _DESCRIPTORS = 3
-"""That the first process sends."""
+"""The number of descriptors that the first process sends."""
 
 Stdin = bytes | socket | None
 """The input of a command: bytes, one end of a socket pair, or none."""

@@ -96,11 +96,11 @@ class Limits(Record):
     processes: PositiveInt = 256
     """Processes and threads alive at once."""
     open_files: PositiveInt = 512
-    """Per process. Fewer than a user's files in flight, of which there are 1,024."""
+    """Per process. It also limits files in flight, of which a host user has 1,024."""
     file_mb: PositiveInt = 2048
     """The largest single file."""
     pipes: PositiveInt = 256
-    """A user of the host has pages for 1,024 pipes, and new ones are then smaller."""
+    """A host user has pages for 1,024 pipes. Beyond that, new pipes are smaller."""
     workspace_mb: PositiveInt = 8192
     """Workspace and /tmp together."""
     output_kb: PositiveInt = 1024

@@ -7,8 +7,8 @@ sandbox (ENOSYS), so that libraries use an older call instead. refused_calls.txt
 names for them, and those that get EPERM.
 
 The filter hands refused calls to a listener, which is the harness: it notes their names
-and answers with the error. The caller waits meanwhile. After many calls it stops to
-listen, and the kernel answers the others with ENOSYS.
+and answers with the error. The caller waits meanwhile. After many calls it stops
+listening, and the kernel answers the others with ENOSYS.
 """
 
 import asyncio
@@ -87,7 +87,7 @@ def _rows(path: Path) -> Iterator[tuple[str, Numbers, str]]:
 def seccomp_filter(architecture: str, *, listener: bool = False) -> bytes:
     """Return the filter as the kernel takes it, for `x86_64` or `aarch64`.
 
-    With `listener` it hands refused calls to one.
+    With `listener`, the filter hands refused calls to a listener.
     """
     if architecture not in ARCHITECTURES:
         known = " and ".join(ARCHITECTURES)
